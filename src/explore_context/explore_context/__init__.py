@@ -1,0 +1,1 @@
+"""Explore the context of an unknown robot: plants, learned model, planning and ROS 2 nodes."""

@@ -1,0 +1,168 @@
+"""A commander's side of the plant's topics and service: who the plant is, what it shows, what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from explore_context_interfaces.msg import PlantAction, PlantInfo, PlantState
+from explore_context_interfaces.srv import Reset
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.task import Future
+from rclpy.wait_for_message import wait_for_message
+
+from explore_context.model import ContextModel
+from explore_context.nodes import conversions, qos
+from explore_context.nodes.counters import Rate, Rejections
+from explore_context.nodes.samples import ActionCommand, Array, PlantDescription, RejectedMessage
+from explore_context.nodes.transition_filter import ACCOUNTED, Judgement, TransitionFilter, Verdict
+
+_ACKNOWLEDGE_SECONDS = 0.5
+
+
+class PlantLink:
+    """Judges every state before it passes it on; ``info_changed(new, old)`` tells of another session or
+    commander."""
+
+    def __init__(
+        self,
+        node: Node,
+        on_state: Callable[[Judgement], None],
+        info_changed: Callable[[PlantDescription, PlantDescription | None], None],
+    ) -> None:
+        self._node = node
+        self._on_state, self._info_changed = on_state, info_changed
+        self.sender = node.get_fully_qualified_name()
+        self.info: PlantDescription | None = None
+        self.rejections = Rejections()
+        self.duplicates = 0
+        self.state_rate, self.action_rate = Rate(), Rate()
+        self._filter = TransitionFilter()
+        self._actions = node.create_publisher(PlantAction, "action", qos.ACTION)
+        node.create_subscription(PlantState, "state", self._take_state, qos.STATE)
+        node.create_subscription(PlantInfo, "plant_info", self._take_info, qos.LATCHED)
+        self._reset_client: Any = None
+
+    def connect_reset(self, service: str) -> None:
+        """Choose the reset service; again after a change of its name."""
+        if self._reset_client is not None:
+            self._node.destroy_client(self._reset_client)
+        self._reset_client = self._node.create_client(Reset, service)
+
+    def wait_for_info(self, seconds: float) -> PlantDescription | None:
+        """Block until the plant has introduced itself, at most ``seconds``; for the configuration only."""
+        if self.info is None and seconds > 0:
+            found, message = wait_for_message(
+                PlantInfo, self._node, "plant_info", qos_profile=qos.LATCHED, time_to_wait=seconds
+            )
+            if found:
+                self._take_info(message)
+        return self.info
+
+    def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
+        """Publish an action for ``step``; an empty ``command`` gives up the command. What is meant for a
+        session that has ended concerns nobody."""
+        if self.info is None or session_id != self.info.session_id:
+            return
+        action = ActionCommand(session_id, rollout, step, np.asarray(command), self.sender)
+        self._actions.publish(conversions.action_message(action, self._node.get_clock().now().to_msg()))
+        self.action_rate.add()
+
+    def flush(self) -> None:
+        """Wait until the plant has what was sent, so that a process may end."""
+        self._actions.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGE_SECONDS))
+
+    def reset(self, done: Callable[[str], None]) -> None:
+        """The same system, at a calibration's initial state; ``done`` gets '' or the reason of a refusal."""
+        name = self._reset_client.srv_name
+        if not self._reset_client.service_is_ready():
+            done(f"no service {name} to reset the plant; start the plant or set reset_plant to false")
+            return
+        request = Reset.Request(initial_state_mode="calibration", seed=-1, new_system=False)
+        future = self._reset_client.call_async(request)
+
+        def answered(future: Future) -> None:
+            response = future.result()
+            done("" if response.success else f"{name} refused: {response.message}")
+
+        future.add_done_callback(answered)
+
+    def foreign_commander(self) -> str:
+        """Who else commands the plant, '' if nobody."""
+        commander = self.info.commander if self.info else ""
+        return "" if commander == self.sender else commander
+
+    def values(self, now: float) -> dict[str, object]:
+        """For diagnostics."""
+        return {
+            "plant": self.info.plant if self.info else "",
+            "mode": self.info.mode if self.info else "",
+            "session": self.info.session_id if self.info else "",
+            "commander": self.info.commander if self.info else "",
+            "states_per_second": self.state_rate.report(now),
+            "actions_per_second": self.action_rate.report(now),
+            "duplicates": self.duplicates,
+            **self.rejections.values(),
+        }
+
+    def _take_info(self, message: PlantInfo) -> None:
+        try:
+            info = conversions.info_from_message(message)
+        except RejectedMessage as error:
+            self._reject(error)
+            return
+        old, self.info = self.info, info
+        if old is None or old.session_id != info.session_id:
+            self._filter.begin_session(info.session_id)
+        if info != old:
+            self._info_changed(info, old)
+
+    def _take_state(self, message: PlantState) -> None:
+        if self.info is None:
+            return
+        try:
+            sample = conversions.state_from_message(message, self.info.observation_dim, self.info.action_dim)
+        except RejectedMessage as error:
+            self._reject(error)
+            return
+        judgement = self._filter.judge(sample)
+        if judgement.verdict in ACCOUNTED:
+            self.rejections.add(judgement.verdict)
+        self.duplicates += judgement.verdict is Verdict.DUPLICATE
+        self.state_rate.add(judgement.fresh)
+        if judgement.verdict is not Verdict.FOREIGN_SESSION:
+            self._on_state(judgement)
+
+    def _reject(self, error: RejectedMessage) -> None:
+        self.rejections.add(error.reason)
+        self._node.get_logger().warning(f"{error.reason.value}: {error}", throttle_duration_sec=1.0)
+
+
+def mismatch(model: ContextModel, info: PlantDescription) -> str:
+    """Why ``model`` cannot be used on this plant, '' if it can."""
+    manifest = model.manifest
+    facts = (
+        ("plant", manifest.plant, info.plant),
+        ("observation", manifest.state_names, info.observation_names),
+        ("lower action bound", manifest.action_low, info.action_low),
+        ("upper action bound", manifest.action_high, info.action_high),
+        ("period", manifest.period, info.period),
+    )
+    for what, made_for, found in facts:
+        same = made_for == found if isinstance(made_for, str) else _same(made_for, found)
+        if not same:
+            return (
+                f"model {model.folder} was made for {what} {made_for!r}, the plant has {found!r}; "
+                "choose the model of this plant with the parameter 'model'"
+            )
+    return ""
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal names, or numbers equal up to rounding."""
+    one, other = np.atleast_1d(one), np.atleast_1d(other)
+    if one.shape != other.shape or one.dtype.kind != other.dtype.kind:
+        return False
+    return bool((one == other).all() if one.dtype.kind == "U" else np.allclose(one, other, rtol=1e-6))

@@ -1,0 +1,1 @@
+"""Recordings: writing MCAP, repairing, reading, calibrating from one, replaying one. No ROS here."""

@@ -1,0 +1,1 @@
+"""Benchmarks, a module each with ``main(argv)``: ``python -m explore_context_evaluation.benchmarks NAME``."""

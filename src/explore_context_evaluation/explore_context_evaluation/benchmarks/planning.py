@@ -1,0 +1,161 @@
+"""Planning: time of one MPC step (plain PyTorch, the paper's, the real-time planner) and quality of plans.
+
+All in one run, so that ratios hold even where other programs take their share of the machine; absolute times
+need an idle one. ``--systems 0`` measures speed only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from explore_context.model import ContextModel, ModelError, SessionSettings
+from explore_context.planning import (
+    ExecutionSettings,
+    ExpectedInformationGain,
+    PaperPlannerSettings,
+    Planner,
+    PlannerSettings,
+    default_calibration,
+    load_planner_settings,
+    make_planner,
+)
+from explore_context.plants import get_plant
+from explore_context_evaluation.benchmarks.planning_peak import loop_flops, matrix_product_peak
+from explore_context_evaluation.benchmarks.planning_plain import plain_network, time_plain_plan
+from explore_context_evaluation.benchmarks.planning_quality import Bench, compare_plans, paired
+from explore_context_evaluation.benchmarks.planning_report import print_report
+from explore_context_evaluation.paths import model_folder
+
+Row = dict[str, float]
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(prog="bench planning", description=(__doc__ or "").split("\n")[0])
+    p.add_argument("--plant", default="pendulum", choices=("pendulum", "mountain_car"))
+    p.add_argument("--model", type=Path, help="model folder (default: models/<plant>)")
+    p.add_argument("--systems", type=int, default=20, help="systems that are calibrated with both planners")
+    p.add_argument(
+        "--planner", default="realtime", help="settings of the real-time planner: a name or a file"
+    )
+    p.add_argument("--threads", type=int, default=0, help="0: one per core, at most 8")
+    p.add_argument("--repeats", type=int, default=3, help="plans per timed row; the fastest counts")
+    p.add_argument("--json", type=Path, help="also write all numbers to this file")
+    return p
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = parser().parse_args(argv)
+    plant = get_plant(options.plant)
+    try:
+        folder = options.model or model_folder(options.plant)
+        model = ContextModel.load(folder, SessionSettings("cpu"), plant.spec)
+        realtime = load_planner_settings(options.planner)
+    except (ModelError, ValueError) as error:
+        print(f"bench planning: {error}", file=sys.stderr)
+        return 1
+    bench = Bench(model, plant, default_calibration(options.plant), ExecutionSettings(options.threads))
+    result: dict[str, Any] = {
+        "plant": options.plant,
+        "model": model.model_hash,
+        "threads": bench.execution.threads,
+        "horizon": bench.settings.horizon,
+    }
+    settings = load_planner_settings("paper")
+    assert isinstance(settings, PaperPlannerSettings)
+    result |= measure_speed(bench, settings, realtime, options.repeats)
+    if options.systems > 0:
+        result |= measure_quality(bench, settings, realtime, options.systems)
+    print_report(result)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n")
+    return 0
+
+
+def measure_speed(
+    bench: Bench, paper: PaperPlannerSettings, realtime: PlannerSettings, repeats: int
+) -> dict[str, Any]:
+    """One MPC step at the full horizon from the prior, where a calibration begins."""
+    threads, horizon, model = bench.execution.threads, bench.settings.horizon, bench.model
+    _say(f"matrix products on {threads} threads")
+    peak = matrix_product_peak(threads)
+    row_flops = loop_flops(model.folder / "gain.onnx") * horizon
+    state = bench.plant.observe(bench.plant.initial_state("calibration", np.random.default_rng(0), 1))[0]
+    _say("plain PyTorch, the paper's settings")
+    torch.set_num_threads(threads)
+    network = plain_network(model.manifest)
+    reach = torch.tensor(bench.plant.spec.action_high, dtype=torch.float32)
+    start = torch.tensor(state, dtype=torch.float32)
+    time_plain_plan(network, start, horizon, reach, PaperPlannerSettings(1, 1000, 100, 20))
+    plain = min(time_plain_plan(network, start, horizon, reach, paper) for _ in range(max(1, repeats // 2)))
+    work = paper.iterations * paper.candidates * paper.samples * row_flops
+    rows = {"plain PyTorch": {"seconds": plain, "gflops": 1e-9 * work / plain}}
+    for name, settings in (("paper", paper), ("real-time, first plan", realtime)):
+        _say(name)
+        planner = make_planner(settings, bench.plant.spec.action_low, bench.plant.spec.action_high)
+        rows[name] = _time_plans(bench, planner, state, repeats, row_flops)
+    for row in rows.values():
+        row["share_of_peak"] = row["gflops"] / peak
+    return {"peak_gflops": peak, "speed": rows}
+
+
+def _time_plans(
+    bench: Bench, planner: Planner, state: np.ndarray[Any, Any], repeats: int, row_flops: int
+) -> Row:
+    gain = ExpectedInformationGain(bench.model, bench.execution)
+    prior = bench.model.prior
+    best = {"seconds": np.inf, "gflops": 0.0}
+    for repeat in range(repeats + 1):
+        rng = np.random.default_rng(repeat)
+        samples, finalist = (
+            prior.mean + prior.std * planner.draw(rng, n, len(prior.mean))
+            for n in (planner.samples, max(1, planner.finalist_samples))
+        )
+        objective = gain.bind(state, prior, samples, finalist if planner.finalist_samples else None)
+        planner.reset()
+        begin = time.perf_counter()
+        plan = planner.plan(objective, bench.settings.horizon, rng)
+        seconds = time.perf_counter() - begin
+        if repeat and seconds < best["seconds"]:
+            best = {
+                "seconds": seconds,
+                "gflops": 1e-9 * plan.evaluations * planner.samples * row_flops / seconds,
+            }
+    return best
+
+
+def measure_quality(
+    bench: Bench, paper: PaperPlannerSettings, realtime: PlannerSettings, number: int
+) -> dict[str, Any]:
+    """Whole calibrations on ``number`` unseen systems with both planners, and plans from the same states."""
+    bounds = bench.plant.spec.action_low, bench.plant.spec.action_high
+    planners = {"paper": make_planner(paper, *bounds), "realtime": make_planner(realtime, *bounds)}
+    systems = bench.test_systems(number)
+    fast = bench.calibrate(planners["realtime"], systems, "real-time planner")
+    slow = bench.calibrate(planners["paper"], systems, "paper's planner")
+    plans = compare_plans(list(bench.situations(fast)), planners["paper"], planners["realtime"])
+    horizons = (1, 10, 20, 50)
+    return {
+        "systems": number,
+        "latency_ms": {
+            name: {f"p{q}": float(np.percentile(outcome.milliseconds, q)) for q in (50, 90, 99, 100)}
+            for name, outcome in (("paper", slow), ("realtime", fast))
+        },
+        "plans": plans,
+        "entropy": paired(slow.entropy, fast.entropy),
+        "prediction_error": {
+            f"horizon_{h}": paired(slow.errors[:, h - 1], fast.errors[:, h - 1]) for h in horizons
+        }
+        | {"mean over horizons": paired(slow.errors.mean(axis=1), fast.errors.mean(axis=1))},
+    }
+
+
+def _say(text: str) -> None:
+    print(f"measuring: {text}", file=sys.stderr, flush=True)

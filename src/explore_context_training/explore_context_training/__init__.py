@@ -1,0 +1,1 @@
+"""Data, networks, objective, training loop and export of the learned models (needs torch)."""

@@ -1,0 +1,59 @@
+"""One process, or one of several started by ``torchrun``: several GPUs or machines share each batch."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+class Processes:
+    """This process's place among the others; alone, every call is free."""
+
+    def __init__(self) -> None:
+        self.number = int(os.environ.get("WORLD_SIZE", "1"))
+        self.rank = int(os.environ.get("RANK", "0"))
+
+    @property
+    def is_first(self) -> bool:
+        return self.rank == 0
+
+    @property
+    def share(self) -> tuple[int, int]:
+        return self.rank, self.number
+
+    def device(self, wanted: str) -> torch.device:
+        """The device of this process: with ``cuda``, the GPU of its local rank."""
+        if wanted != "cuda":
+            return torch.device(wanted)
+        if not torch.cuda.is_available():
+            raise RuntimeError("no CUDA device found; train on the CPU with --device cpu")
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+    def start(self, device: torch.device) -> None:
+        if self.number > 1:
+            distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+
+    def stop(self) -> None:
+        if self.number > 1:
+            distributed.destroy_process_group()
+
+    def parallel(self, module: nn.Module) -> nn.Module:
+        """Average gradients over the processes; stages may leave parameters (variances) without gradient."""
+        return DistributedDataParallel(module, find_unused_parameters=True) if self.number > 1 else module
+
+    def mean(self, value: Tensor) -> float:
+        if self.number > 1:
+            distributed.all_reduce(value)
+            value = value / self.number
+        return float(value)
+
+    def any(self, flag: bool) -> bool:
+        """True everywhere as soon as it is true somewhere, so that all processes stop after the same step."""
+        if self.number == 1:
+            return flag
+        votes = torch.tensor(float(flag))
+        distributed.all_reduce(votes)
+        return bool(votes > 0)

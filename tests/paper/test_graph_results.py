@@ -1,0 +1,97 @@
+"""What the shipped pendulum model achieves on the graph, on unseen systems: coverage, information, swing-up.
+
+The same 20 systems for every scheme, in lockstep, through the real nodes. Minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from std_msgs.msg import Float64
+from tests.helpers.calibration import ACTIVATE, CONFIGURE, DEACTIVATE, Scene
+from tests.helpers.ros import Graph
+
+from explore_context.nodes import qos
+from explore_context.nodes.summary import Coverage
+from explore_context.nodes.swing_up_node import SwingUpNode
+from explore_context.nodes.swing_up_run import upright
+
+pytestmark = pytest.mark.timeout(3600)
+
+SYSTEMS = 20
+FIRST_SEED = 9000  # no training run had these
+CONTROLLER = "swing_up_controller"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One system: final entropies in nats, quadrants that MPC covered, the swing-up's return and end."""
+
+    random_entropy: float
+    mpc_entropy: float
+    quadrants: int
+    total: float
+    upright: bool
+
+
+class Laboratory(Scene):
+    """Plant, calibrator and controller with the settings that ship."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.calibrator(model="pendulum", threads=0)
+        options = graph.options(model="pendulum", keep_balancing=False)
+        graph.add(SwingUpNode(**options))
+        assert self.change(CONTROLLER, CONFIGURE)
+        self.returns: list[Float64] = graph.collect(Float64, "swing_up_return", qos.LATCHED)
+
+    def trial(self, seed: int) -> Trial:
+        self.reset(seed=seed, new_system=True)
+        random_entropy = self.calibrate("random", seed)
+        del self.states[:]
+        mpc_entropy = self.calibrate("mpc", seed)
+        coverage = Coverage("pendulum")
+        for state in self.states:
+            if state.rollout == 2:
+                coverage.add(np.array(state.observation))
+        del self.returns[:]
+        assert self.change(CONTROLLER, ACTIVATE)
+        self.graph.spin_until(lambda: self.returns, 300.0, "the return")
+        end = upright(np.array(self.states[-1].observation))
+        assert self.change(CONTROLLER, DEACTIVATE)
+        return Trial(random_entropy, mpc_entropy, len(coverage.quadrants), self.returns[-1].data, end)
+
+    def calibrate(self, scheme: str, seed: int) -> float:
+        status, result = self.goal(scheme=scheme, transitions=30, seed=seed).wait(600.0)
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.message
+        return float(result.belief.entropy)
+
+
+@pytest.fixture(scope="module")
+def trials() -> Iterator[list[Trial]]:
+    graph = Graph()
+    try:
+        laboratory = Laboratory(graph)
+        yield [laboratory.trial(FIRST_SEED + number) for number in range(SYSTEMS)]
+    finally:
+        graph.close()
+
+
+def test_mpc_visits_all_four_quadrants(trials: list[Trial]) -> None:
+    covered = [trial.quadrants for trial in trials]
+    assert sum(quadrants == 4 for quadrants in covered) >= 17, covered
+
+
+def test_mpc_ends_four_nats_below_random_calibration(trials: list[Trial]) -> None:
+    gains = [trial.random_entropy - trial.mpc_entropy for trial in trials]
+    assert min(gains) >= 4.0, [round(gain, 1) for gain in gains]
+
+
+def test_swing_up_succeeds(trials: list[Trial]) -> None:
+    totals = [trial.total for trial in trials]
+    assert sum(trial.upright for trial in trials) >= 19, trials
+    assert np.median(totals) >= -224.0, sorted(round(total, 1) for total in totals)

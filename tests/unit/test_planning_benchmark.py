@@ -1,0 +1,118 @@
+"""The planning benchmark's parts: what it counts, compares and judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.helpers.small_model import SMALL, export_small_model, small_network
+
+from explore_context.model import ContextModel
+from explore_context.planning import (
+    CalibrationSettings,
+    ExecutionSettings,
+    ExpectedInformationGain,
+    PaperPlannerSettings,
+    RealtimePlannerSettings,
+    make_planner,
+)
+from explore_context.plants import get_plant
+from explore_context_evaluation.benchmarks.planning import measure_quality, parser
+from explore_context_evaluation.benchmarks.planning_others import installed_optimisers
+from explore_context_evaluation.benchmarks.planning_peak import loop_flops
+from explore_context_evaluation.benchmarks.planning_plain import expected_gain, plain_network, time_plain_plan
+from explore_context_evaluation.benchmarks.planning_quality import Bench, paired
+from explore_context_evaluation.benchmarks.planning_report import bars, print_report
+
+PAPER = PaperPlannerSettings(iterations=2, candidates=12, elites=3, samples=2)
+QUICK = RealtimePlannerSettings(iterations=2, candidates=6, first_iterations=1, first_candidates=6, samples=2)
+
+
+@pytest.fixture(scope="module", params=["residual", "gru"])
+def variant(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def model(variant: str, tmp_path_factory: pytest.TempPathFactory) -> ContextModel:
+    return export_small_model(tmp_path_factory.mktemp("model") / "pendulum", variant)
+
+
+def test_the_plain_baseline_computes_the_same_gain(model: ContextModel, variant: str) -> None:
+    rng = np.random.default_rng(0)
+    state = np.array([-1.0, 0.1, 0.5], np.float32)
+    beta = model.prior.sample(rng, 3)
+    actions = rng.uniform(-2, 2, (5, 4, 1)).astype(np.float32)
+    network = small_network(variant)
+    with torch.no_grad():
+        plain = expected_gain(network, *(torch.from_numpy(a) for a in (state, beta, actions)))
+    ours = ExpectedInformationGain(model).bind(state, model.prior, beta)(actions)
+    np.testing.assert_allclose(ours, plain.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_the_plain_baseline_has_the_manifests_architecture(model: ContextModel, variant: str) -> None:
+    network = plain_network(model.manifest)
+    assert network.settings == SMALL[variant]
+    assert time_plain_plan(network, torch.zeros(3), 3, torch.tensor([2.0]), PAPER) > 0.0
+
+
+def test_flops_are_those_of_the_loops_products(tmp_path: Path) -> None:
+    model = export_small_model(tmp_path / "pendulum", "residual")
+    # z (7) -> 24 -> 24 -> 7; two selections 7 -> 35; 35 -> 20 -> 20 -> 16
+    products = 7 * 24 + 24 * 24 + 24 * 7 + 2 * 7 * 35 + 35 * 20 + 20 * 20 + 20 * 16
+    assert loop_flops(model.folder / "gain.onnx") == 2 * products
+
+
+def test_quality_compares_both_planners_on_the_same_systems(
+    model: ContextModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = CalibrationSettings("mpc", transitions=8, horizon=3)
+    bench = Bench(model, get_plant("pendulum"), settings, ExecutionSettings(workers=1))
+    result = measure_quality(bench, PAPER, QUICK, 2)
+    assert result["plans"]["paper"]["gain_ratio"] == 1.0
+    assert {"real-time, as executed", "real-time, no warm start"} <= set(result["plans"])
+    assert result["latency_ms"]["realtime"]["p99"] > 0.0
+    speed = {"seconds": 1.0, "gflops": 10.0, "share_of_peak": 0.5}
+    result |= {"plant": "pendulum", "model": "x", "threads": 1, "horizon": 3, "peak_gflops": 20.0}
+    result["speed"] = {
+        "plain PyTorch": {**speed, "seconds": 4.0},
+        "paper": speed,
+        "real-time, first plan": speed,
+    }
+    print_report(result)
+    text = capsys.readouterr().out
+    assert "met      the paper's planner is at least 3 times faster" in text
+    assert "NOT MET  and reaches at least 60 %" in text
+    assert len(bars(result)) == 7
+
+
+def test_paired_differences_know_their_error() -> None:
+    first = np.array([1.0, 2.0, 3.0, 4.0])
+    assert paired(first, first - 1.0)["not_worse"] == 1.0
+    assert paired(first, first + np.array([0.9, 1.0, 1.1, 1.0]))["not_worse"] == 0.0
+    assert paired(first, first + np.array([1.0, -1.0, 1.0, -1.0]))["not_worse"] == 1.0
+
+
+def test_options() -> None:
+    options = parser().parse_args(["--plant", "mountain_car", "--systems", "3", "--json", "out.json"])
+    assert (options.plant, options.systems, options.json) == ("mountain_car", 3, Path("out.json"))
+
+
+@pytest.mark.parametrize("name", ["pytorch-icem", "pytorch-mppi", "torchrl CEM"])
+def test_optimisers_of_other_libraries_keep_the_budget(name: str) -> None:
+    optimise = installed_optimisers().get(name)
+    if optimise is None:
+        pytest.skip(f"{name} is not installed")
+    planner = make_planner(QUICK, [-2.0], [2.0])
+    target = np.linspace(-1, 1, 5)[:, None]
+    asked = []
+
+    def objective(candidates: np.ndarray) -> np.ndarray:
+        asked.append(len(candidates))
+        return -((candidates - target) ** 2).sum(axis=(1, 2)).astype(np.float32)
+
+    actions = optimise(objective, 5, planner.low, planner.high, 300, 0)
+    assert actions.shape == (5, 1) and np.abs(actions).max() <= 2.0
+    assert sum(asked) <= 310
