@@ -1,4 +1,4 @@
-"""Surroundings of every test: a private ROS domain here, strict messages, logs in a temporary folder.
+"""Surroundings of every test: a private ROS domain, strict messages, logs in a temporary folder.
 
 Set here, at import, and not in ./ws: so that a single test started by hand is as private as the whole suite.
 """
@@ -53,6 +53,12 @@ def _set_surroundings() -> None:
 
 
 _set_surroundings()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ros_domain() -> None:
+    """Another ROS domain for every file: what one leaves on the graph, even for seconds, no other one sees."""
+    os.environ["ROS_DOMAIN_ID"] = str(free_ros_domain())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,6 +21,15 @@ from pathlib import Path
 import pytest
 from ament_index_python.packages import get_package_prefix
 from tests.helpers.waiting import patience, wait_until
+
+
+def descendants(pid: int) -> list[int]:
+    """Children, their children and so on; none of a process that has ended."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [d for child in map(int, children) for d in (child, *descendants(child))]
 
 
 class Process:
@@ -76,11 +86,15 @@ class Process:
         return self.wait(timeout)
 
     def end(self) -> None:
-        """Leave nothing behind: politely, then by force, children included."""
+        """Leave nothing behind: politely, then by force, children included, also those in groups of their own."""
         for number in (signal.SIGINT, signal.SIGKILL):
+            others = [] if number == signal.SIGINT else descendants(self.pid)
             if not self._group_lives():
                 break
             os.killpg(self.pid, number)
+            for pid in others:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
             deadline = time.monotonic() + patience(3.0)
             while self._group_lives() and time.monotonic() < deadline:
                 time.sleep(0.02)

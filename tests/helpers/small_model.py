@@ -48,7 +48,7 @@ def small_network(variant: str, plant_name: str = "pendulum", seed: int = 0) -> 
         for parameter in network.parameters():
             parameter.mul_(1.7)
         if variant == "contact":
-            network.transition.contact.strength.uniform_(-4.0, 4.0)
+            network.transition.contact.strength.uniform_(-1.0, 1.0)
             network.transition.contact.target.uniform_(-0.5, 0.5)
     return network
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from explore_context_interfaces.msg import ContextBelief
 from tests.helpers.calibration import PATIENCE, Watch, quick_planner
-from tests.helpers.processes import Process, Processes
+from tests.helpers.processes import Process, Processes, descendants
 from tests.helpers.ros import Graph
 from tests.helpers.waiting import wait_until
 
@@ -153,8 +153,3 @@ def test_interrupted_demonstration_leaves_no_process(processes: Processes) -> No
     assert demo.stop(signal.SIGINT, timeout=90.0) == 130
     assert "Traceback" not in demo.output and "interrupted" in demo.output
     wait_until(lambda: not [pid for pid in launched if Path(f"/proc/{pid}").exists()], what="the end of all")
-
-
-def descendants(pid: int) -> list[int]:
-    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return children + [grandchild for child in children for grandchild in descendants(child)]

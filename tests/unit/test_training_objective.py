@@ -88,6 +88,37 @@ def test_random_points_estimate_the_sum(setup) -> None:
     torch.testing.assert_close(torch.stack(estimates).mean(), full, rtol=1e-4, atol=1e-3)
 
 
+def test_squared_error_is_scaled_by_a_fixed_standard_deviation(setup) -> None:
+    model, batch = setup
+    stage = replace(STAGE, squared_error_weight=2.0)
+    plain, _ = objective.loss_and_terms(model, batch, STAGE, 0.0, ObjectiveSettings(), None)
+    loss, terms = objective.loss_and_terms(model, batch, stage, 0.0, ObjectiveSettings(), None)
+    prior, posterior = reference.reference_beliefs(model, batch)
+    beta = posterior[0] + posterior[1] * batch.noise
+    path = z = reference.start(model, batch.states[:, 0])
+    expected = torch.zeros(())
+    for h in range(batch.actions.shape[1]):
+        path = reference.reference_step(model, path, batch.actions[:, h], beta)
+        z = reference.reference_step(
+            model, reference.start(model, batch.states[:, h]), batch.actions[:, h], beta
+        )
+        target = model.normalise_state(batch.states[:, h + 1])
+        for latent in (path, z):
+            std = model.transition.decode_variance(latent).sqrt()
+            error = (model.transition.decode_mean(latent) - target) ** 2 / std
+            expected = expected + error.sum(-1).mean()
+    torch.testing.assert_close(terms["squared_error"], expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(loss - plain, 2.0 * expected, rtol=1e-3, atol=1e-3)
+
+
+def test_the_variance_does_not_answer_for_the_squared_error(setup) -> None:
+    model, batch = setup
+    latents = model.transition.start(model.normalise_state(batch.states[:, 0]))
+    target = model.normalise_state(batch.states[:, 1])
+    objective.scaled_squared_error(model.transition, latents.detach(), target).sum().backward()
+    assert all(p.grad is None for p in model.transition.variance_decoder.parameters())
+
+
 def test_kl_is_clipped_from_below_per_dimension() -> None:
     same = objective.Belief(torch.zeros(4, 3), torch.ones(4, 3))
     assert objective.clipped_kl(same, same, 0.1).tolist() == pytest.approx([0.3] * 4)

@@ -32,7 +32,6 @@ class ModelSettings:
     encoder_products: bool = False
     decoder_hidden: int = 200
     layers: int = 1  # residual only: hidden layers after the first
-    transition_products: bool = False  # residual only
     contact: bool = False  # residual only: learn what happens to the state when a part of it hits its bound
     monotone: bool = True
     anchored: bool = False
@@ -76,7 +75,7 @@ class StageSettings:
     single_step_points: int = (
         0  # steps of the chunk on which single-step and reconstruction are evaluated; 0: all
     )
-    mean_squared_weight: float = 0.0  # beyond the paper: squared error of the multi-step means
+    squared_error_weight: float = 0.0  # beyond the paper, see objective.scaled_squared_error
 
 
 @dataclass(frozen=True)

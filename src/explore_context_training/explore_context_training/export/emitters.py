@@ -189,8 +189,6 @@ class ResidualEmitter(TransitionEmitter):
 
     def step(self, g: GraphBuilder, z: str, codes: str) -> str:
         network = self._network
-        if network.products is not None:
-            raise NotImplementedError("transition_products has no ONNX form yet")
         hidden = g.op("Relu", g.op("Add", emit_linear(g, z, *linear_weights(network.input)), codes))
         scale = to_numpy(network.step_scale)
         last = network.body[-1]

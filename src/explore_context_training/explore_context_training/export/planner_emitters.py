@@ -66,8 +66,6 @@ class ResidualImagination(Imagination):
     """
 
     def __init__(self, model: ContextModel, network: ResidualTransitionModel) -> None:
-        if network.products is not None:
-            raise NotImplementedError("transition_products has no ONNX form yet")
         self._model, self._network = model, network
         self.latent = network.latent
         self.parts = (network.input.out_features,)

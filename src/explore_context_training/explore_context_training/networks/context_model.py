@@ -136,7 +136,6 @@ def _transition_model(
         settings.latent,
         settings.hidden,
         settings.layers,
-        settings.transition_products,
         settings.contact,
         settings.constant_variance,
         settings.variance_floor,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from explore_context_training.networks.layers import PairwiseProducts, mlp
+from explore_context_training.networks.layers import mlp
 
 _MEMORY_BOUND = 100.0
 
@@ -127,7 +127,7 @@ class GruTransitionModel(TransitionModel):
 class ContactReset(nn.Module):
     """What hitting a bound does to the rest of the state: a car that reaches a wall stops.
 
-    If entry i of z would leave its bounds, every other entry j moves by the fraction sigmoid(strength_ij)
+    If entry i of z would leave its bounds, every other entry j moves by the fraction sigmoid(4 strength_ij)
     towards target_ij. Whether a bound is hit is a hard decision on the unbounded prediction, which a smooth
     network would have to imitate with very steep slopes; the strengths start near zero (no effect) and are
     learned.
@@ -135,13 +135,15 @@ class ContactReset(nn.Module):
 
     def __init__(self, latent: int) -> None:
         super().__init__()
-        self.strength = nn.Parameter(torch.full((latent, latent), -4.0))
+        # Steep, because Adam moves a parameter by about the learning rate: from no effect to full takes 8 units of
+        # the sigmoid's argument.
+        self.strength = nn.Parameter(torch.full((latent, latent), -1.0))
         self.target = nn.Parameter(torch.zeros(latent, latent))
         self.register_buffer("others", 1.0 - torch.eye(latent), persistent=False)
 
     def weights(self) -> tuple[Tensor, Tensor]:
         """Fractions and fractions times targets, (latent, latent), row i: bound i is hit."""
-        fraction = torch.sigmoid(self.strength) * self.others
+        fraction = torch.sigmoid(4.0 * self.strength) * self.others
         return fraction, fraction * self.target
 
     def forward(self, z: Tensor, bounded: Tensor) -> Tensor:
@@ -169,7 +171,6 @@ class ResidualTransitionModel(TransitionModel):
         memory: int,
         hidden: int,
         layers: int,
-        products: bool,
         contact: bool,
         constant_variance: bool,
         variance_floor: float,
@@ -181,11 +182,9 @@ class ResidualTransitionModel(TransitionModel):
         wide = torch.full((memory,), _MEMORY_BOUND)
         self.register_buffer("low", torch.cat([low, -wide]), persistent=False)
         self.register_buffer("high", torch.cat([high, wide]), persistent=False)
-        self.products = PairwiseProducts(states) if products else None
-        width = memory + (states if self.products is None else self.products.outputs)
         self.action_encoder = mlp([actions, 64, hidden])
         self.context_encoder = mlp([belief, hidden, hidden])
-        self.input = nn.Linear(width, hidden)
+        self.input = nn.Linear(self.latent, hidden)
         self.body = mlp([hidden] * layers + [self.latent])
         # Steps are small against the state: start near the identity, so that long rollouts are stable
         # from the first update on.
@@ -204,18 +203,13 @@ class ResidualTransitionModel(TransitionModel):
         return self.context_encoder(beta)
 
     def step(self, z: Tensor, action_code: Tensor, context_code: Tensor) -> Tensor:
-        hidden = functional.relu(self.input(self._features(z)) + action_code + context_code)
+        hidden = functional.relu(self.input(z) + action_code + context_code)
         following = z + self.step_scale * self.body(hidden)
         bounded = self._bounded(following)
         return bounded if self.contact is None else self._bounded(self.contact(following, bounded))
 
     def _bounded(self, z: Tensor) -> Tensor:
         return torch.minimum(torch.maximum(z, self.low), self.high)
-
-    def _features(self, z: Tensor) -> Tensor:
-        if self.products is None:
-            return z
-        return torch.cat([self.products(z[..., : self.states]), z[..., self.states :]], dim=-1)
 
     def decode_mean(self, z: Tensor) -> Tensor:
         return z[..., : self.states]
