@@ -73,6 +73,7 @@ install_interfaces() {
     local hash=$1 name=explore_context_interfaces stored=$ENVIRONMENT/interfaces-$1
     lock 9 "$ENVIRONMENT/.lock"
     if [[ ! -e $stored/.complete ]]; then
+        need_system_packages
         say "building the messages (once, half a minute)"
         rm -rf "$stored"
         run_colcon "$stored/build.log" --base-paths src/$name --build-base "$stored/build" --install-base "$stored/install" \

@@ -78,7 +78,7 @@ install_debian() {
 }
 
 missing_system_packages() {
-    local missing=()
+    local missing=() PYTHON=${PYTHON:-$("$ENVIRONMENT/base/bin/python" -c 'import sys; print(sys._base_executable)')}
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     "$PYTHON" -c 'import os, sysconfig as s, sys; sys.exit(not os.path.exists(s.get_paths()["include"] + "/Python.h"))' ||
         missing+=(python3-dev)
@@ -95,7 +95,7 @@ need_system_packages() {
     install_debian $missing
     missing=$(missing_system_packages)
     if [[ $missing ]]; then
-        die "$PYTHON has no venv module or no headers, though $missing is installed; name another in EXPLORE_CONTEXT_PYTHON."
+        die "${PYTHON:-Python} has no venv module or no headers, though $missing is installed; name another in EXPLORE_CONTEXT_PYTHON."
     fi
 }
 

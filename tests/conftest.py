@@ -57,7 +57,7 @@ _set_surroundings()
 
 @pytest.fixture(scope="module", autouse=True)
 def ros_domain() -> None:
-    """Another ROS domain for every file: what one leaves on the graph, even for seconds, no other one sees."""
+    """Another ROS domain for every file: what one leaves on the graph, even for seconds, no other sees."""
     os.environ["ROS_DOMAIN_ID"] = str(free_ros_domain())
 
 

@@ -9,9 +9,16 @@ HERE = Path(__file__).resolve().parent
 
 
 def data_files(folder):
-    """Pairs (share folder, files) for every file below `folder`, a link to the workspace's top level."""
+    """Pairs (share folder, files) for every file below `folder` of the workspace's top level.
+
+    Files outside the package cannot be installed, so the folder is linked into it. The link is made here and is not
+    in git, because not every way to copy a tree keeps links.
+    """
+    link = HERE / folder
+    if not link.is_dir():
+        link.symlink_to(Path("..", "..", folder))
     groups = {}
-    for path in sorted((HERE / folder).rglob("*")):
+    for path in sorted(link.rglob("*")):
         relative = path.relative_to(HERE)
         hidden = any(part.startswith((".", "__pycache__")) for part in relative.parts)
         if path.is_file() and not hidden:
@@ -63,6 +70,5 @@ setup(
             "pendulum = explore_context.plants.pendulum:Pendulum",
             "mountain_car = explore_context.plants.mountain_car:MountainCar",
         ],
-        "gymnasium.envs": ["__root__ = explore_context.gym_envs:register"],
     },
 )

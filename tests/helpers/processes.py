@@ -86,7 +86,7 @@ class Process:
         return self.wait(timeout)
 
     def end(self) -> None:
-        """Leave nothing behind: politely, then by force, children included, also those in groups of their own."""
+        """Leave nothing behind: politely, then by force, children in groups of their own included."""
         for number in (signal.SIGINT, signal.SIGKILL):
             others = [] if number == signal.SIGINT else descendants(self.pid)
             if not self._group_lives():

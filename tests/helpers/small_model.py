@@ -59,7 +59,7 @@ def export_small_model(
     """Export ``small_network`` to ``folder`` and load it as a robot would."""
     network = small_network(variant, plant_name)
     settings = TrainingSettings(
-        SMALL[variant], DataSettings(), OptimiserSettings(), ObjectiveSettings(), (StageSettings(1, 1),)
+        SMALL[variant], DataSettings(), OptimiserSettings(), ObjectiveSettings(), (StageSettings(1, 2),)
     )
     record = TrainingRecord(plant_name, "test", 0, 0, 0.0, "none", "none", {})
     weights = dict(network.state_dict())

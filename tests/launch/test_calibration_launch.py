@@ -99,6 +99,31 @@ def test_a_failed_calibration_ends_with_an_error(processes: Processes, tmp_path:
     assert "manifest.yaml: missing" in output and "cannot configure calibrator" in output
 
 
+def kill(launch: Process, executable: str) -> None:
+    """The launch's own process of that name, without a chance to say anything."""
+    commands = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in descendants(launch.pid)}
+    (pid,) = [pid for pid, command in commands.items() if f"/{executable}\0" in command]
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("victim", ["calibrator", "swing_up_controller"])
+def test_a_killed_node_ends_the_launch_with_an_error(
+    processes: Processes, quick_planner: str, victim: str
+) -> None:
+    launch = processes.launch(
+        PACKAGE,
+        "pendulum_swing_up.launch.py",
+        "exit_when_done:=true",
+        "mode:=realtime",
+        f"planner:={quick_planner}",
+        f"swing_up_planner:={quick_planner}",
+        "transitions:=3" if victim == "swing_up_controller" else "transitions:=100000",
+    )
+    launch.wait_for_output("swinging up" if victim == "swing_up_controller" else "step ", 120.0)
+    kill(launch, victim)
+    assert f"{victim} has not answered" in finish(launch, exit_code=1)
+
+
 def test_a_launch_stays_until_it_is_interrupted(
     graph: Graph, processes: Processes, quick_planner: str
 ) -> None:
@@ -118,6 +143,17 @@ def test_a_launch_stays_until_it_is_interrupted(
     graph.spin_until(lambda: watch.states[-1].step > step + 3, PATIENCE, "a plant that goes on")
     assert launch.stop(signal.SIGINT, timeout=60.0) == 0
     assert "Traceback" not in launch.output
+
+
+def test_the_same_launch_twice_is_refused(processes: Processes, quick_planner: str) -> None:
+    """The second one's plant is another system to the first; but no goal takes the place of another."""
+    arguments = ("pendulum_calibration.launch.py", "mode:=realtime", f"planner:={quick_planner}")
+    first = processes.launch(PACKAGE, *arguments, "transitions:=100000")
+    first.wait_for_output("step ", 120.0)
+    second = processes.launch(PACKAGE, *arguments, "transitions:=3", "exit_when_done:=true")
+    assert "namespace of its own" in finish(second, exit_code=1)
+    assert "preempted" not in first.output
+    assert first.stop(signal.SIGINT, timeout=60.0) == 0
 
 
 def test_without_autostart_nothing_moves(graph: Graph, processes: Processes) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from explore_context_interfaces.msg import ContextBelief, PlantState
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from rosgraph_msgs.msg import Clock
 from tests.helpers.calibration import (
     ACTIVATE,
@@ -98,6 +100,20 @@ def assert_clean_exit(process: Process, number: int) -> None:
     assert "Traceback" not in process.output, process.output
 
 
+def assert_ends_while_configuring(graph: Graph, robot: Robot, number: signal.Signals) -> None:
+    """Without a plant, configuring waits for one for a minute."""
+    lonely = robot.start(
+        "calibrator", "lonely", "-r", "plant_info:=nobody", "-p", "plant_timeout:=60.0", "-p", "model:=pendulum"
+    )
+    client = graph.node.create_client(ChangeState, "/lonely/change_state")
+    graph.spin_until(client.service_is_ready, PATIENCE, "the lonely calibrator")
+    robot.values("lonely")  # it hears and is heard
+    client.call_async(ChangeState.Request(transition=Transition(id=CONFIGURE)))
+    graph.spin_for(1.0)
+    assert_clean_exit(lonely, number)
+    assert "asked to stop" in lonely.output
+
+
 def test_killed_calibrator_leaves_the_plant_at_zero_and_its_successor_finishes(
     graph: Graph, processes: Processes, quick_planner: str
 ) -> None:
@@ -159,6 +175,7 @@ def test_signals_in_every_phase(
     unborn = robot.start("calibrator", "unborn")
     wait_until(lambda: catches(unborn, signal.SIGTERM), PATIENCE, "the entry point")
     assert_clean_exit(unborn, number)  # while it imports
+    assert_ends_while_configuring(graph, robot, number)
     fresh = robot.start("calibrator", "fresh")
     inactive = robot.start("calibrator", "inactive")
     idle = robot.start("calibrator", "idle")

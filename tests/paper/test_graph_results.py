@@ -1,4 +1,5 @@
-"""What the shipped pendulum model achieves on the graph, on unseen systems: coverage, information, swing-up.
+"""What the shipped pendulum model achieves on the graph, on unseen systems: coverage, information, swing-up,
+and the control period in real time.
 
 The same 20 systems for every scheme, in lockstep, through the real nodes. Minutes.
 """
@@ -12,19 +13,23 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from std_msgs.msg import Float64
-from tests.helpers.calibration import ACTIVATE, CONFIGURE, DEACTIVATE, Scene
-from tests.helpers.ros import Graph
+from tests.helpers.calibration import ACTIVATE, CONFIGURE, DEACTIVATE, PATIENCE, Scene, Watch
+from tests.helpers.processes import Processes, processes
+from tests.helpers.ros import Graph, graph
 
 from explore_context.nodes import qos
 from explore_context.nodes.summary import Coverage
 from explore_context.nodes.swing_up_node import SwingUpNode
 from explore_context.nodes.swing_up_run import upright
 
+__all__ = ["graph", "processes"]
+
 pytestmark = pytest.mark.timeout(3600)
 
 SYSTEMS = 20
 FIRST_SEED = 9000  # no training run had these
 CONTROLLER = "swing_up_controller"
+REALTIME_RUNS, TRANSITIONS = 3, 30
 
 
 @dataclass(frozen=True)
@@ -95,3 +100,22 @@ def test_swing_up_succeeds(trials: list[Trial]) -> None:
     totals = [trial.total for trial in trials]
     assert sum(trial.upright for trial in trials) >= 19, trials
     assert np.median(totals) >= -224.0, sorted(round(total, 1) for total in totals)
+
+
+def test_realtime_calibration_misses_under_one_deadline_in_a_hundred(
+    graph: Graph, processes: Processes
+) -> None:
+    """On two idle cores, each node in a process of its own, with the parameters that ship."""
+    processes.run("explore_context", "pendulum_plant", "-p", "mode:=realtime", "-p", f"seed:={FIRST_SEED}")
+    processes.run("explore_context", "calibrator", "-p", "model:=pendulum")
+    watch = Watch(graph)
+    graph.spin_until(lambda: watch.states, PATIENCE, "the plant")
+    watch.bring_up("calibrator")
+    missed = 0
+    for seed in range(REALTIME_RUNS):
+        goal = watch.goal(scheme="mpc", transitions=TRANSITIONS, planner="realtime", seed=seed)
+        status, result = goal.wait(120.0)
+        assert status == GoalStatus.STATUS_SUCCEEDED and result.transitions == TRANSITIONS, result.message
+        missed += result.missed_deadlines
+    assert watch.infos[-1].period == 0.1
+    assert missed < 0.01 * REALTIME_RUNS * TRANSITIONS, missed

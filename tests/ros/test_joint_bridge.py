@@ -103,6 +103,20 @@ def test_silent_commander_leaves_the_robot_without_command(bridge: Bridge) -> No
     bridge.graph.spin_until(lambda: bridge.infos[-1].commander == "", what="the release")
 
 
+def test_two_silent_periods_are_a_gap_and_not_two_equal_states(bridge: Bridge) -> None:
+    bridge.send(1.0)
+    bridge.graph.spin_until(lambda: bridge.robot.command == 1.0, what="the command at the robot")
+    session = bridge.node._session
+    bridge.robot.silent = True
+    step, rollout = session.step, session.rollout
+    bridge.graph.spin_until(lambda: session.step >= step + 3, 2.0, what="steps in silence")
+    bridge.robot.silent = False
+    bridge.graph.spin_until(lambda: bridge.state.step > step + 3, 2.0, what="a state after the silence")
+    steps = [state.step for state in bridge.states if state.rollout == rollout]
+    assert step + 3 not in steps and steps == sorted(set(steps)) and steps[-1] > step + 3
+    assert session.rollout == rollout and session.steps_unseen > 0
+
+
 def test_silent_robot_gets_zero_and_begins_a_new_rollout(bridge: Bridge) -> None:
     bridge.send(1.0)
     bridge.graph.spin_until(lambda: bridge.robot.command == 1.0, what="the command at the robot")

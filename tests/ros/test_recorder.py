@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from ament_index_python.packages import get_package_prefix
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from explore_context_interfaces.msg import PlantState
+from explore_context_interfaces.msg import ContextBelief, PlantState
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
@@ -98,6 +99,23 @@ def test_a_live_calibration_starts_from_a_recording(graph: Graph, tmp_path: Path
     assert result.belief.number_of_transitions == 23
 
 
+def test_a_new_system_is_not_calibrated_from_the_old_ones_recording(graph: Graph, tmp_path: Path) -> None:
+    model = export_small_model(tmp_path / "model")
+    path = tmp_path / "run.mcap"
+    write_ours(path, [info_item(), *state_items(pendulum_states(seed=3, transitions=20))])
+    scene = Scene(graph)
+    scene.calibrator(model=str(model.folder), prior_bag=str(path))
+    assert scene.wait_for_status(ContextBelief.PRIOR).number_of_transitions == 20
+    old = scene.infos[-1].session_id
+    scene.reset(new_system=True)
+    graph.spin_until(lambda: scene.beliefs[-1].session_id != old, what="the prior for the new system")
+    assert scene.beliefs[-1].status == ContextBelief.PRIOR
+    assert scene.beliefs[-1].number_of_transitions == 0 and scene.beliefs[-1].information_gained == 0.0
+    _, result = scene.goal(transitions=3, scheme="random").wait()
+    assert result.initial_entropy == pytest.approx(model.prior.entropy, abs=1e-6)
+    assert result.belief.number_of_transitions == 3
+
+
 def decoded_by_mcap(path: Path) -> Counter[str]:
     with path.open("rb") as stream:
         reader = make_reader(stream, validate_crcs=True, decoder_factories=[DecoderFactory()])
@@ -128,12 +146,16 @@ def test_a_killed_recorder_leaves_a_file_that_can_be_made_whole(
     assert len(steps) > 15 and steps == list(range(steps[0], steps[0] + len(steps)))
 
 
-@pytest.mark.parametrize("trouble", ["full disk", "unwritable folder"])
+@pytest.mark.parametrize("trouble", ["full disk", "unwritable folder", "impossible name"])
 def test_the_disks_troubles_stop_the_recording_and_nothing_else(
     graph: Graph, processes: Processes, tmp_path: Path, trouble: str
 ) -> None:
     processes.run(PACKAGE, "pendulum_plant", "-p", "mode:=realtime", "-p", "period:=0.05")
-    path = tmp_path / "run.mcap" if trouble == "full disk" else Path("/dev/null/run.mcap")
+    paths = {
+        "unwritable folder": Path("/dev/null/run.mcap"),
+        "impossible name": tmp_path / f"{300 * 'x'}.mcap",
+    }
+    path = paths.get(trouble, tmp_path / "run.mcap")
     executable = Path(get_package_prefix(PACKAGE)) / "lib" / PACKAGE / "recorder"
     limit = "ulimit -f 12; " if trouble == "full disk" else ""  # KiB
     command = f"{limit}exec {executable} --ros-args -p path:={path}"
@@ -152,3 +174,17 @@ def test_the_disks_troubles_stop_the_recording_and_nothing_else(
     assert_ended_well(recorder)
     if trouble == "full disk":
         assert recover(path, tmp_path / "whole.mcap").messages > 0
+
+
+def test_a_deleted_folder_does_not_end_the_recorder(
+    graph: Graph, processes: Processes, tmp_path: Path
+) -> None:
+    recorder = processes.run(PACKAGE, "recorder", "-p", f"path:={tmp_path / 'folder' / 'run.mcap'}")
+    reports = recorder_reports(graph)
+    graph.spin_until(lambda: reports and value(reports[-1], "free_megabytes").isdigit(), 40.0, "a report")
+    shutil.rmtree(tmp_path / "folder")
+    graph.spin_until(
+        lambda: recorder.exit_code is not None or value(reports[-1], "free_megabytes") == "unknown",
+        what="a report without the folder",
+    )
+    assert_ended_well(recorder)

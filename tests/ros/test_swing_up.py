@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +91,33 @@ def test_it_reports_the_return_and_goes_on_balancing(graph: Graph, quick_planner
     assert float(stage.values("swing_up_controller")["return"]) == pytest.approx(
         stage.returns[0].data, rel=1e-3
     )
+
+
+def test_a_reset_in_the_middle_begins_the_episode_again(graph: Graph, quick_planner: str) -> None:
+    stage = Stage(graph, quick_planner, episode=40)
+    stage.believe()
+    graph.spin_until(lambda: len(stage.commands()) > 5, 20.0, "commands")
+    stage.reset()
+    graph.spin_until(lambda: stage.returns, 30.0, "the return")
+    rollouts = sorted({s.rollout for s in stage.states})
+    rewards = {s.step: s.reward for s in stage.states if s.rollout == rollouts[-1]}
+    assert stage.returns[0].data == pytest.approx(sum(rewards[step] for step in range(1, 41)))
+
+
+def test_a_planner_is_checked_when_it_changes_and_again_when_it_starts(
+    graph: Graph, quick_planner: str
+) -> None:
+    stage = Stage(graph, quick_planner)
+    assert "unknown planner 'nonsense'" in stage.set_parameter("swing_up_controller", "planner", "nonsense")
+    text = Path(quick_planner).read_text()
+    Path(quick_planner).unlink()
+    stage.believe()
+    graph.spin_until(lambda: "no such file" in stage.controller.problem, what="a reported failure")
+    assert "given up" in stage.values("swing_up_controller")["message"]
+    Path(quick_planner).write_text(text)
+    stage.believe()
+    graph.spin_until(lambda: stage.returns, 20.0, "the return")
+    assert stage.controller.problem == ""
 
 
 def test_it_stops_after_the_episode_if_told_to(graph: Graph, quick_planner: str) -> None:

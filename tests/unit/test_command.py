@@ -99,10 +99,29 @@ def test_release_gives_up_the_command_at_once_and_only_by_its_holder() -> None:
     assert made.commander == ""
 
 
-def test_reset_forgets_commander_and_waiting_actions() -> None:
+def test_reset_forgets_all_actions_and_keeps_the_commander_until_it_is_silent() -> None:
     made = authority("realtime")
     made.offer(action(1), 0, 0.0)
+    made.offer(action(2), 0, 0.0)
+    assert made.begin_transition(1, 0.1) == [1.0]
     made.begin_rollout(SESSION, 1)
+    assert made.begin_transition(1, 0.2) == [0.0] and made.begin_transition(2, 0.3) == [0.0]
+    assert refused(made, action(1, sender="b", rollout=1), 0, 0.4) == Rejection.SECOND_COMMANDER
+    assert made.expire(WATCHDOG) and made.commander == ""
+
+
+def test_the_command_can_be_given_up_with_an_old_rollout() -> None:
+    made = authority("lockstep")
+    made.offer(action(0), 0, 0.0)
+    made.begin_rollout(SESSION, 1)
+    made.offer(release("a"), 0, 0.1)
+    assert made.commander == ""
+
+
+def test_another_system_has_no_commander() -> None:
+    made = authority("realtime")
+    made.offer(action(1), 0, 0.0)
+    made.begin_rollout("another", 0)
     assert made.commander == "" and made.begin_transition(1, 0.1) == [0.0]
 
 

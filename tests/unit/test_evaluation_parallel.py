@@ -6,7 +6,6 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 
@@ -96,17 +95,17 @@ def test_processes_give_the_same_results(tmp_path: Path) -> None:
 def test_a_dask_cluster_gives_the_same_results(tmp_path: Path) -> None:
     distributed = pytest.importorskip("dask.distributed")
     here = run_units(_real_units(), Cache(tmp_path / "here"), progress=False)
-    folder = str(tmp_path / "dask")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": folder}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
-        with joblib.parallel_config(backend="dask"):
-            there = run_units(_real_units(), Cache(tmp_path / "there"), progress=False)
+    with backend("dask", jobs=2):
+        workers = distributed.get_client().scheduler_info()["workers"]
+        there = run_units(_real_units(), Cache(tmp_path / "there"), progress=False)
+    assert len(workers) == 2
     assert _same(here, there)
     assert list((tmp_path / "there").rglob("*.npz")), "the calling process fills the cache"
 
 
-def test_a_scheduler_needs_a_backend_that_has_one() -> None:
-    with pytest.raises(ValueError, match="has no scheduler"), backend("threading", 1, "tcp://somewhere:1"):
+@pytest.mark.parametrize("name", ["loky", "threading", "sequential"])
+def test_a_scheduler_needs_a_backend_that_has_one(name: str) -> None:
+    with pytest.raises(ValueError, match="has no scheduler"), backend(name, 1, "tcp://somewhere:1"):
         pass
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import json
 import re
+import shlex
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+import yaml
 
-from explore_context_evaluation.__main__ import main
+from explore_context_evaluation.__main__ import main, parser, read_settings
 from explore_context_evaluation.drawing import Chart, Series, standalone
 from explore_context_evaluation.drawing.scale import Scale, log_range
-from explore_context_evaluation.settings import PRESETS, make_settings
+from explore_context_evaluation.report import summary_table
+from explore_context_evaluation.settings import PRESETS, command_options, make_settings
 
+ROOT = Path(__file__).parents[2]
 TINY = ["--systems", "2", "--rollouts", "2", "--quiet", "--jobs", "1", "--backend", "sequential"]
 
 
@@ -102,7 +108,7 @@ def test_no_models_at_all_is_said_honestly(tmp_path: Path) -> None:
         (["--systems", "0"], "--systems: must be at least 1"),
         (["--jobs", "0"], "--jobs: must be at least 1"),
         (["--model-folder", "/no/such/folder"], "no such folder"),
-        (["--scheduler", "tcp://x:1", "--backend", "sequential"], "has no scheduler"),
+        (["--scheduler", "tcp://x:1"], "has no scheduler; choose --backend dask or ray"),
     ],
 )
 def test_mistakes_are_named(
@@ -127,6 +133,58 @@ def test_presets_are_those_of_the_paper() -> None:
     assert make_settings("quick", systems=None).systems == PRESETS["quick"].systems
     assert make_settings("paper").comparison("mountain_car") == 50
     assert make_settings("quick").comparison("mountain_car") == 0
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_swing_up_is_planned_as_the_controller_ships(preset: str) -> None:
+    shipped = yaml.safe_load((ROOT / "config" / "pendulum.yaml").read_text())
+    planner = shipped["/**/swing_up_controller"]["ros__parameters"]["planner"]
+    assert make_settings(preset).swing_up_planner == planner == "swing_up"
+
+
+def test_comparison_systems_that_are_given_count_with_every_planner() -> None:
+    given = make_settings("paper", comparison_systems=(3, 0))
+    assert (given.comparison("pendulum"), given.comparison("mountain_car")) == (3, 0)
+    assert make_settings("paper", planner="realtime").comparison("pendulum") == 10
+    assert make_settings("quick", planner="paper").comparison("mountain_car") == 10
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--preset quick",
+        "--preset paper --planner realtime",
+        "--preset paper --systems 7 --seed 5",
+        "--preset quick --systems 20 --planner 'my planner.yaml' --budget-systems 20",
+        "--preset paper --comparison-systems 3 0",
+    ],
+)
+def test_the_report_names_the_command_that_repeats_it(
+    arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my planner.yaml").write_text("planner: paper\n")
+    settings = read_settings(parser().parse_args(shlex.split(arguments)))
+    assert sorted(shlex.split(command_options(settings))) == sorted(shlex.split(arguments))
+    assert read_settings(parser().parse_args(shlex.split(command_options(settings)))) == settings
+
+
+def test_the_page_says_what_was_really_done(report: Path) -> None:
+    text = html.unescape((report / "index.html").read_text())
+    assert "2 rollouts each, 1 model per plant" in text
+    assert (
+        "of swing-up: swing_up, of the ablation over transitions and rollouts: realtime (2 systems)" in text
+    )
+    assert "./ws evaluate --preset quick --systems 2 --rollouts 2 --planner" in text
+    assert "--only toy_entropy --only toy_prediction" in text
+
+
+def test_models_are_counted_per_plant() -> None:
+    plants = ["pendulum", "pendulum", "mountain_car", "pendulum"]
+    models = [{"plant": plant, "monotone": k < 3} for k, plant in enumerate(plants)]
+    settings = dataclasses.asdict(make_settings("paper"))
+    assert "1 to 2 models per plant" in summary_table({"settings": settings, "models": models}, [])
+    assert "0 models per plant" in summary_table({"settings": settings, "models": []}, [])
 
 
 def test_scales() -> None:

@@ -114,7 +114,12 @@ def made_up_summaries(good: bool) -> dict[str, dict]:
         budget = paper[f"{plant}_calibration_budget_mse"]
         curves = {name: _curve(values, factor) for name, values in budget.items()}
         assert len(curves) == 2 * len(TRANSITIONS[plant])
-        summaries[f"{plant}_calibration_budget"] = {"curves": curves, "systems": 5}
+        summaries[f"{plant}_calibration_budget"] = {
+            "curves": curves,
+            "systems": 5,
+            "planner": "realtime",
+            "models": [plant],
+        }
         share = 0.9 if good else 0.2
         covered = {str(h): {str(level): share for level in LEVELS} for h in HORIZONS}
         modes = {"with_belief": covered, "mean_only": covered}

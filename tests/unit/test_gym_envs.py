@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from explore_context import gym_envs
-from explore_context.plants import get_plant
+from explore_context.plants import get_plant, plant_names
 
 
 @pytest.mark.parametrize("name", sorted(gym_envs.ENVIRONMENTS))
@@ -48,6 +51,24 @@ def test_same_seed_same_system_and_start() -> None:
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(info["context"], again["context"])
     assert not np.array_equal(environment.reset()[1]["context"], info["context"])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import explore_context.gym_envs; gymnasium.make("explore_context/Pendulum-v0")',
+        'gymnasium.make("explore_context.gym_envs:explore_context/Pendulum-v0")',
+    ],
+)
+def test_is_known_in_a_fresh_interpreter(line: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"import gymnasium; {line}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_plant_has_an_environment() -> None:
+    assert set(gym_envs.ENVIRONMENTS.values()) == set(plant_names())
 
 
 def test_registering_twice_does_no_harm() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from explore_context.nodes.pilot import Decision, Phase, Pilot, PilotSettings, Situation
+from explore_context.nodes.flight import Decision, Phase, PilotSettings, Situation
+from explore_context.nodes.pilot import Pilot
 from explore_context.nodes.samples import Array, StateSample
 from explore_context.nodes.transition_filter import TransitionFilter
 from explore_context.planning.plan import Plan
@@ -56,13 +57,19 @@ class Flight:
         actions = (situation.step + np.array([[0.0], [0.1], [0.2]])).astype(np.float32)
         return Plan(actions, 1.0, 3, 0.0, True)
 
-    def see(self, step: int, rollout: int = 0) -> bool:
-        """Whether the transition that this state ends is part of the flight."""
-        applied = np.zeros(1) if step else np.empty(0)
-        judgement = self.filter.judge(StateSample("a", rollout, step, np.array([1.0 * step]), applied))
+    def see(self, step: int, rollout: int = 0, applied: float | None = None) -> bool:
+        """Whether the transition that this state ends is part of the flight; ``applied``, unless given, is
+        what was last sent for it."""
+        judgement = self.filter.judge(self.sample(step, rollout, applied))
         counted = judgement.transition is not None and self.pilot.counts(judgement.transition)
         self.pilot.on_state(judgement)
         return counted
+
+    def sample(self, step: int, rollout: int, applied: float | None) -> StateSample:
+        commands = [c[0] for r, s, c in self.port.sent if c and (r, s) == (rollout, step - 1)]
+        value = applied if applied is not None else commands[-1] if commands else 0.0
+        action = np.array([value]) if step else np.empty(0)
+        return StateSample("a", rollout, step, np.array([1.0 * step]), action)
 
     def last(self) -> tuple[int, int, list[float]]:
         rollout, step, command = self.port.sent[-1]
@@ -153,6 +160,76 @@ def test_realtime_falls_back_to_the_shifted_plan_and_counts_the_miss() -> None:
     assert flight.last() == (0, 4, [4.0])
 
 
+def test_a_command_that_reached_the_plant_after_its_tick_is_a_missed_deadline() -> None:
+    flight = Flight("realtime")
+    flight.see(0)
+    flight.port.work()
+    flight.see(1)  # step 2 gets 1.1 of the old plan ...
+    flight.port.work()  # ... and then 2.0 of the new one, which is on its way when the plant begins step 2
+    flight.see(2)
+    flight.port.work()
+    assert flight.pilot.missed_deadlines == 0
+    flight.see(3, applied=1.1)
+    assert flight.pilot.missed_deadlines == 1
+    flight.see(6, applied=9.0)  # states were lost: nothing was sent for step 5
+    assert flight.pilot.missed_deadlines == 1
+
+
+def test_a_held_action_is_the_one_that_was_applied() -> None:
+    flight = Flight("realtime")
+    flight.see(0)
+    flight.port.work()
+    flight.see(1)
+    flight.port.work()
+    course = flight.pilot._course
+    assert course is not None and course.under_way(2) == [2.0]
+    assert not course.note_applied(2, np.array([1.1])) and course.under_way(2) == [1.1]
+
+
+def test_situations_count_the_steps_of_the_flight_with_those_that_were_lost() -> None:
+    flight = Flight("realtime")
+    for step in (4, 5):  # the first plan begins with step 6
+        flight.see(step)
+    for step in (6, 9, 10):
+        flight.port.work()
+        flight.see(step)
+    flight.port.work()
+    assert [s.flight_step for s in flight.situations] == [0, 1, 4, 5]
+    assert [s.step for s in flight.situations] == [5, 7, 10, 11]
+
+
+def test_repeated_states_are_no_progress_and_planning_is_no_stall(monkeypatch: Any) -> None:
+    now = [100.0]
+    monkeypatch.setattr("explore_context.nodes.pilot.time.monotonic", lambda: now[0])
+    flight = Flight("lockstep", reset=True)
+
+    def repeat(step: int, rollout: int) -> str:
+        """Six seconds of the same state."""
+        for _ in range(12):
+            now[0] += 0.5
+            flight.see(step, rollout)
+        return flight.pilot.stall(5.0)
+
+    flight.see(0)
+    assert "not answered a reset" in repeat(0, 0)
+    flight.see(0, rollout=1)
+    assert repeat(0, 1) == ""  # it plans
+    flight.port.work()
+    assert "not answered an action" in repeat(0, 1)
+    now[0] += 6.0
+    assert "no state from the plant" in flight.pilot.stall(5.0)
+
+
+def test_a_realtime_plant_that_ignores_a_reset_is_stalled(monkeypatch: Any) -> None:
+    now = [100.0]
+    monkeypatch.setattr("explore_context.nodes.pilot.time.monotonic", lambda: now[0])
+    flight = Flight("realtime", reset=True)
+    for step in range(60):
+        flight.see(step)
+        now[0] += 0.1
+    assert "not answered a reset" in flight.pilot.stall(5.0)
+
+
 def test_stopping_ends_with_a_zero_and_gives_up_the_command() -> None:
     for mode, target in (("lockstep", 1), ("realtime", 2)):
         flight = Flight(mode)
@@ -165,6 +242,19 @@ def test_stopping_ends_with_a_zero_and_gives_up_the_command() -> None:
         flight.port.work()
         flight.see(2)
         assert len(flight.port.sent) == before
+
+
+def test_stopping_between_two_rollouts_gives_up_the_command_too() -> None:
+    flight = Flight("lockstep", reset=True)
+    flight.see(0)
+    flight.pilot.stop(complete=False)
+    assert flight.port.sent == []  # nothing was commanded yet
+    flight.pilot.begin_rollout()
+    flight.see(0, rollout=1)
+    flight.port.work()
+    flight.pilot.begin_rollout()
+    flight.pilot.stop(complete=False)
+    assert flight.port.sent[1:] == [(1, 0, [])]
 
 
 def test_a_complete_lockstep_rollout_gets_no_extra_transition() -> None:

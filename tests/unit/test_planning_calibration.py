@@ -52,6 +52,15 @@ class Recording(CrossEntropyMethod):
     def __init__(self) -> None:
         super().__init__(FEW, np.array([-2.0]), np.array([2.0]))
         self.horizons: list[int] = []
+        self.advances = self.resets = 0
+
+    def advance(self) -> None:
+        self.advances += 1
+        super().advance()
+
+    def reset(self) -> None:
+        self.resets += 1
+        super().reset()
 
     def plan(
         self, objective: Objective, horizon: int, rng: np.random.Generator, deadline: float | None = None
@@ -182,6 +191,43 @@ def test_planning_ahead_of_the_observation(model: ContextModel) -> None:
     assert planner.horizons == [3, 2]
     with pytest.raises(RuntimeError, match="only 3 transitions"):
         calibration.next_action(predicted, ahead=3)
+
+
+def test_open_loop_goes_on_in_its_plan_where_states_were_lost(model: ContextModel) -> None:
+    settings = CalibrationSettings("open_loop", transitions=6)
+    planner = Recording()
+    calibration = Calibration(model, settings, planner, 0)
+    plan = calibration.next_action(DOWN)
+    calibration.observe(DOWN, plan.actions[0], DOWN)
+    # The states after actions 1 and 2 were lost: one transition is known, three actions are over.
+    rest = calibration.next_action(DOWN, flight_step=3)
+    np.testing.assert_array_equal(rest.actions, plan.actions[3:])
+    calibration.observe(DOWN, rest.actions[0], DOWN)
+    # All six are over, four transitions are missing: they are planned for.
+    again = calibration.next_action(DOWN, flight_step=6)
+    assert planner.horizons == [6, 4] and len(again.actions) == 4
+    rest = calibration.next_action(DOWN, flight_step=7)
+    np.testing.assert_array_equal(rest.actions, again.actions[1:])
+
+
+def test_mpc_shifts_its_warm_start_by_the_actions_that_were_executed(model: ContextModel) -> None:
+    planner = Recording()
+    calibration = Calibration(model, CalibrationSettings("mpc", transitions=9, horizon=9), planner, 0)
+    calibration.next_action(DOWN)
+    calibration.observe(DOWN, [0.5], DOWN)
+    calibration.next_action(DOWN, ahead=1, flight_step=5)
+    assert planner.advances == 5 and planner.horizons == [9, 7]
+
+
+def test_a_flight_that_begins_anew_leaves_its_plan_behind(model: ContextModel) -> None:
+    planner = Recording()
+    calibration = Calibration(model, CalibrationSettings("open_loop", transitions=5), planner, 0)
+    plan = calibration.next_action(DOWN)
+    calibration.observe(DOWN, plan.actions[0], DOWN)
+    calibration.next_action(DOWN, flight_step=1)
+    before = planner.resets
+    again = calibration.next_action(DOWN, flight_step=0)
+    assert planner.resets == before + 1 and planner.horizons == [5, 4] and len(again.actions) == 4
 
 
 def test_a_deadline_cuts_planning_short(model: ContextModel) -> None:

@@ -106,15 +106,17 @@ def test_reset_keeps_the_session_and_counts_the_rollout() -> None:
     made.offer(command(made, 1.0), 0.0)
     made.reset(ResetRequest())
     assert (made.session_id, made.rollout, made.step) == ("session_0", 1, 0)
-    assert made.authority.commander == "" and made.sample().applied_action.size == 0
+    assert made.authority.commander == "a" and made.sample().applied_action.size == 0
     np.testing.assert_array_equal(made.context, context)
 
 
 def test_new_system_begins_a_session() -> None:
     made = session()
     context = made.context.copy()
+    made.offer(command(made, 1.0), 0.0)
     made.reset(ResetRequest())
     made.reset(ResetRequest(new_system=True))
+    assert made.authority.commander == ""
     assert (made.session_id, made.rollout, made.step) == ("session_1", 0, 0)
     assert not np.array_equal(made.context, context)
 

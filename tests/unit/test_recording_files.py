@@ -191,6 +191,15 @@ def test_an_unwritable_place_is_named(tmp_path: Path) -> None:
         RecordingWriter(tmp_path / "new" / "run.mcap")
 
 
+def test_a_folder_that_may_not_be_searched_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)  # root may search any folder
+    with pytest.raises(RecordingError, match=r"/locked/run\.mcap: cannot record: Permission denied"):
+        recording_path("/locked/run.mcap")
+
+
 def test_no_recording_is_overwritten(tmp_path: Path) -> None:
     assert recording_path(str(tmp_path / "run.mcap")) == tmp_path / "run.mcap"
     (tmp_path / "run.mcap").touch()

@@ -136,6 +136,11 @@ def _edit_manifest(folder: Path, **changes: object) -> None:
     path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **changes}))
 
 
+def _edit_dimension(folder: Path, **changes: int) -> None:
+    sizes = yaml.safe_load((folder / "manifest.yaml").read_text())["dimensions"]
+    _edit_manifest(folder, dimensions={**sizes, **changes})
+
+
 def _truncate(folder: Path) -> None:
     path = folder / "rollout.onnx"
     path.write_bytes(path.read_bytes()[:-100])
@@ -162,6 +167,11 @@ def _swap(folder: Path) -> None:
             "plant is 'mountain_car', the plant's is 'pendulum'",
         ),
         (lambda f: _edit_manifest(f, period=0.2), "period is 0.2"),
+        (lambda f: _edit_manifest(f, action_low=None), "action_low is None, expected a tuple"),
+        (lambda f: _edit_manifest(f, action_low=[-2.0, -2.0]), "action_low has 2 entries"),
+        (lambda f: _edit_manifest(f, dimensions={"state": 3}), "dimensions must name positive"),
+        (lambda f: _edit_dimension(f, embedding=17), r"encoder\.onnx: embedding is 16 wide.*say 17"),
+        (lambda f: _edit_dimension(f, belief=6), r"beta is 5 wide.*say 6"),
     ],
 )
 def test_a_damaged_or_foreign_model_never_loads(copy: Path, damage, message: str) -> None:
@@ -186,6 +196,16 @@ def test_providers(exported: Path) -> None:
         ContextModel.load(exported, SessionSettings(provider="cuda"))
     with pytest.raises(ModelError, match="unknown provider 'tpu'"):
         ContextModel.load(exported, SessionSettings(provider="tpu"))  # type: ignore[arg-type]
+
+
+def test_cuda_that_does_not_start_is_an_error(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a CUDA build of ONNX Runtime on a machine without a driver: it falls back and only prints."""
+    monkeypatch.setattr(
+        "onnxruntime.get_available_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    )
+    with pytest.raises(ModelError, match="CUDA does not start"):
+        ContextModel.load(exported, SessionSettings(provider="cuda"))
+    assert ContextModel.load(exported, SessionSettings(provider="auto")).provider == "CPUExecutionProvider"
 
 
 def test_bad_numbers_and_shapes_are_refused(exported: Path) -> None:

@@ -73,6 +73,18 @@ def test_a_run_leaves_checkpoint_curve_and_tensorboard(tmp_path: Path) -> None:
     assert record.validation["mse_1"] > 0
 
 
+def test_curve_of_a_resumed_run_has_every_step_once(tmp_path: Path) -> None:
+    curve = tmp_path / "curve.jsonl"
+    curve.write_text("".join(json.dumps({"step": s, "seconds": 2.0 * s}) + "\n" for s in (5, 10, 15)))
+    with Reporter(tmp_path, 10, 20, "test", earlier_seconds=100.0) as reporter:
+        reporter.step(15, {"loss": 1.0}, {"mse_1": 0.5, "mse_10": 0.5, "mse_1_without_context": 1.0})
+    lines = [json.loads(line) for line in curve.read_text().splitlines()]
+    assert [line["step"] for line in lines] == [5, 10, 15] and lines[-1]["seconds"] >= 100.0
+    with Reporter(tmp_path, 0, 20, "test"):
+        pass
+    assert curve.read_text() == ""
+
+
 def test_non_finite_loss_stops_and_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
     trainer = Trainer(tiny_run(tmp_path), Processes())
     trainer.train_step()
@@ -83,6 +95,15 @@ def test_non_finite_loss_stops_and_keeps_the_last_good_checkpoint(tmp_path: Path
     with pytest.raises(TrainingFailure, match=r"step 1 is nan.*checkpoint\.safetensors.*--resume"):
         trainer.train_step()
     assert trainer.run.checkpoint_path.read_bytes() == before
+
+
+def test_non_finite_gradient_never_reaches_the_weights(tmp_path: Path) -> None:
+    trainer = Trainer(tiny_run(tmp_path), Processes())
+    parameter = next(iter(trainer.model.parameters()))
+    parameter.register_hook(lambda gradient: gradient * float("inf"))
+    with pytest.raises(TrainingFailure, match=r"gradient of step 0 is .*no checkpoint was written yet"):
+        trainer.train_step()
+    assert all(torch.isfinite(p).all() for p in trainer.model.parameters())
 
 
 def test_checkpoint_faults_are_named(tmp_path: Path) -> None:
@@ -181,6 +202,21 @@ def test_two_processes_compute_what_one_does_with_the_same_batch(tmp_path: Path)
     parallel = json.loads(done.stdout.split("LOSSES", 1)[1])
     alone = Trainer(tiny_run(tmp_path), Processes())
     assert parallel == pytest.approx([alone.train_step()["loss"] for _ in range(8)], rel=2e-3)
+
+
+def test_torchrun_of_the_training_script(tmp_path: Path) -> None:
+    """The documented call: every process ends, one of them reports and saves."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*command, TRAIN[-1], "toy_inner", "--smoke", "--threads", "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "EXPLORE_CONTEXT_RUNS": str(tmp_path), "OMP_NUM_THREADS": "1"},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("toy_inner cpu seed 0: finished") == 1
 
 
 def test_training_learns_and_exports(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_squared_error_is_scaled_by_a_fixed_standard_deviation(setup) -> None:
     stage = replace(STAGE, squared_error_weight=2.0)
     plain, _ = objective.loss_and_terms(model, batch, STAGE, 0.0, ObjectiveSettings(), None)
     loss, terms = objective.loss_and_terms(model, batch, stage, 0.0, ObjectiveSettings(), None)
-    prior, posterior = reference.reference_beliefs(model, batch)
+    _, posterior = reference.reference_beliefs(model, batch)
     beta = posterior[0] + posterior[1] * batch.noise
     path = z = reference.start(model, batch.states[:, 0])
     expected = torch.zeros(())

@@ -71,6 +71,16 @@ def test_paper_recipe_is_the_paper() -> None:
         (lambda s: s["stages"][0].update(chunk=[1, 2, 3]), r"stages\[0\].chunk"),
         (lambda s: s["stages"][0].update(kl_weight=float("nan")), r"stages\[0\].kl_weight"),
         (lambda s: s.update(stages=[]), r"cpu.stages: expected a list"),
+        (lambda s: s["model"].update(belief=0), r"cpu.model: belief: 0 must be positive"),
+        (lambda s: s["data"].update(pairs=5), r"cpu.data: pairs: 5 do not fill 10 blocks"),
+        (lambda s: s["stages"][0].update(batch=0), r"stages\[0\]: batch: 0 must be positive"),
+        (lambda s: s["stages"][0].update(batch=3), r"stages\[0\]: batch: 3 is odd"),
+        (lambda s: s["stages"][0].update(learning_rate=-1.0), r"stages\[0\]: learning_rate"),
+        (lambda s: s["stages"][0].update(p_context_from_target=1.5), r"from_target: .* is not a probability"),
+        (lambda s: s["stages"][0].update(kl_weight=-1), r"kl_weight: .* must not be negative"),
+        (lambda s: s["stages"][0].update(chunk=200), r"stages\[0\].chunk: longer than rollouts"),
+        (lambda s: s["stages"][0].update(p_context_independent=0.5), r"needs data.independent"),
+        (lambda s: s["optimiser"].update(epsilon=0.0), r"cpu.optimiser: epsilon"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change, message: str) -> None:

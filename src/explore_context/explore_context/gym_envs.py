@@ -1,15 +1,21 @@
-"""The plants as Gymnasium environments, e.g. ``gymnasium.make("explore_context/Pendulum-v0")``.
+"""The plants as Gymnasium environments::
 
-| id                             | observation              | action                      | reward      |
-|--------------------------------|--------------------------|-----------------------------|-------------|
-| explore_context/Pendulum-v0    | cos, sin, velocity       | torque, [-2, 2] N m         | Pendulum-v1 |
-| explore_context/MountainCar-v0 | position, velocity       | acceleration, [-3, 3] m/s^2 | 0           |
-| explore_context/ToyInner-v0    | x1, x2                   | u, [-2, 2]                  | 0           |
-| explore_context/ToyOuter-v0    | x1, x2                   | u, [-2, 2]                  | 0           |
+    import explore_context.gym_envs  # tells Gymnasium, which has no plugins since version 1
+
+    environment = gymnasium.make("explore_context/Pendulum-v0")
+
+| id                                   | observation        | action                      | reward      |
+|--------------------------------------|--------------------|-----------------------------|-------------|
+| explore_context/Pendulum-v0          | cos, sin, velocity | torque, [-2, 2] N m         | Pendulum-v1 |
+| explore_context/MountainCar-v0       | position, velocity | acceleration, [-3, 3] m/s^2 | 0           |
+| explore_context/ToyInner-v0          | x1, x2             | u, [-2, 2]                  | 0           |
+| explore_context/ToyOuter-v0          | x1, x2             | u, [-2, 2]                  | 0           |
+| explore_context/ToyInnerNoiseFree-v0 | x1, x2             | u, [-2, 2]                  | 0           |
+| explore_context/ToyOuterNoiseFree-v0 | x1, x2             | u, [-2, 2]                  | 0           |
 
 Every reset draws a new system of the family, unless the option ``context`` names one. An episode is 100
-transitions, as the paper's training rollouts are; no state is terminal. Known to Gymnasium by entry point
-once this package is installed, and by import.
+transitions, as the paper's training rollouts are; no state is terminal. Without the import,
+``gymnasium.make("explore_context.gym_envs:explore_context/Pendulum-v0")`` does both.
 """
 
 from __future__ import annotations
@@ -29,6 +35,8 @@ ENVIRONMENTS = {
     "explore_context/MountainCar-v0": "mountain_car",
     "explore_context/ToyInner-v0": "toy_inner",
     "explore_context/ToyOuter-v0": "toy_outer",
+    "explore_context/ToyInnerNoiseFree-v0": "toy_inner_noise_free",
+    "explore_context/ToyOuterNoiseFree-v0": "toy_outer_noise_free",
 }
 EPISODE_TRANSITIONS = 100
 

@@ -15,7 +15,7 @@ from explore_context_evaluation.experiments import Scope, all_experiments, choos
 from explore_context_evaluation.models import find_models
 from explore_context_evaluation.parallel import BACKENDS, UnitError, backend
 from explore_context_evaluation.paths import workspace
-from explore_context_evaluation.settings import PRESETS, make_settings
+from explore_context_evaluation.settings import PRESETS, EvaluationSettings, make_settings
 
 CHANGEABLE = (
     "systems",
@@ -45,7 +45,9 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--planner", help="search of MPC calibration: paper, realtime or a YAML file")
     p.add_argument("--open-loop-planner", help="search of open-loop calibration (default: paper)")
-    p.add_argument("--swing-up-planner", help="search of swing-up control (default: realtime)")
+    p.add_argument(
+        "--swing-up-planner", help="search of swing-up control (default: swing_up, as the controller ships)"
+    )
     p.add_argument(
         "--budget-planner", help="search of the ablation over transitions and rollouts (default: realtime)"
     )
@@ -55,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         nargs=2,
         metavar=("PENDULUM", "CAR"),
-        help="systems on which the paper's planner runs beside the real-time one",
+        help="systems on which the paper's planner runs beside the real-time one (all with --planner paper)",
     )
     p.add_argument(
         "--only",
@@ -101,9 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    changes = {name: getattr(options, name) for name in CHANGEABLE}
-    comparison = tuple(options.comparison_systems) if options.comparison_systems else None
-    settings = make_settings(options.preset, comparison_systems=comparison, **changes)
+    settings = read_settings(options)
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"--jobs: must be at least 1, got {options.jobs}")
     experiments = choose_experiments(options.only)
@@ -117,6 +117,13 @@ def _run(options: argparse.Namespace) -> int:
     evaluation.write(output)
     _print_verdict(evaluation, output)
     return 0
+
+
+def read_settings(options: argparse.Namespace) -> EvaluationSettings:
+    """The preset with what the command line changes."""
+    changes = {name: getattr(options, name) for name in CHANGEABLE}
+    comparison = tuple(options.comparison_systems) if options.comparison_systems else None
+    return make_settings(options.preset, comparison_systems=comparison, **changes)
 
 
 def _list(scope: Scope) -> int:

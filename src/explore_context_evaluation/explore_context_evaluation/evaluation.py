@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import platform
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from typing import Any
 
 from explore_context_evaluation.cache import Cache
 from explore_context_evaluation.drawing.canvas import standalone
-from explore_context_evaluation.experiments import Experiment, Figure, Scope, Summary
+from explore_context_evaluation.experiments import Experiment, Figure, Scope, Summary, all_experiments
 from explore_context_evaluation.models import describe
 from explore_context_evaluation.parallel import run_units
+from explore_context_evaluation.paths import workspace
 from explore_context_evaluation.report import page, summary_table
+from explore_context_evaluation.settings import command_options
 from explore_context_evaluation.verdict import Row, as_json, counts
 
 FORMAT = 1
@@ -55,6 +58,7 @@ class Evaluation:
             {
                 "format": FORMAT,
                 "settings": settings,
+                "command": self._command(),
                 "models": describe(self._models()),
                 "counts": counts(self.rows),
                 "verdict": as_json(self.rows),
@@ -79,6 +83,16 @@ class Evaluation:
             for figure in section.figures:
                 if figure.name in STANDALONE:
                     (folder / f"{figure.name}.svg").write_text(standalone(figure.svg) + "\n")
+
+    def _command(self) -> str:
+        """What repeats this evaluation, by someone who stands in the checkout."""
+        words = ["./ws evaluate", command_options(self.scope.settings)]
+        names = [section.experiment.name for section in self.sections]
+        if len(names) < len(all_experiments()):
+            words += [f"--only {name}" for name in names]
+        if self.scope.catalogue.root.resolve() != workspace() / "models":
+            words.append(f"--model-folder {shlex.quote(str(self.scope.catalogue.root))}")
+        return " ".join(words)
 
     def _models(self) -> list[Any]:
         """Those that this evaluation could use, the shipped one of a plant first."""

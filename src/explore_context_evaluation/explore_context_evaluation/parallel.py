@@ -20,7 +20,8 @@ from tqdm import tqdm
 from explore_context_evaluation.cache import Cache
 from explore_context_evaluation.units.base import Record, Unit
 
-BACKENDS = ("loky", "threading", "sequential", "dask", "ray")
+CLUSTERS = ("dask", "ray")
+BACKENDS = ("loky", "threading", "sequential", *CLUSTERS)
 Results = dict[Unit, Record]
 
 
@@ -70,8 +71,12 @@ def waves(units: Iterable[Unit]) -> list[list[Unit]]:
 @contextlib.contextmanager
 def backend(name: str, jobs: int | None, scheduler: str | None = None) -> Iterator[None]:
     """The joblib backend ``name`` as the surroundings of ``run_units``; ``scheduler``: address of a running
-    cluster.
+    cluster, which only Dask and Ray have: anybody else would silently work on this machine instead.
     """
+    if scheduler and name not in CLUSTERS:
+        raise ValueError(
+            f"--scheduler {scheduler}: the backend {name!r} has no scheduler; choose --backend dask or ray"
+        )
     with contextlib.ExitStack() as stack:
         options: dict[str, object] = {}
         if name == "dask":
@@ -80,10 +85,6 @@ def backend(name: str, jobs: int | None, scheduler: str | None = None) -> Iterat
             _join_ray(scheduler)
         elif name == "loky":
             options["inner_max_num_threads"] = 1  # one worker per core, each single-threaded
-        elif scheduler:
-            raise ValueError(
-                f"--scheduler {scheduler}: the backend {name!r} has no scheduler; choose dask or ray"
-            )
         stack.enter_context(
             joblib.parallel_config(backend=name, n_jobs=jobs or _default_jobs(name), **options)
         )
@@ -92,7 +93,7 @@ def backend(name: str, jobs: int | None, scheduler: str | None = None) -> Iterat
 
 def _default_jobs(name: str) -> int:
     """All workers of a cluster; on this machine the cores that this process may use."""
-    return -1 if name in ("dask", "ray") else len(os.sched_getaffinity(0))
+    return -1 if name in CLUSTERS else len(os.sched_getaffinity(0))
 
 
 @contextlib.contextmanager

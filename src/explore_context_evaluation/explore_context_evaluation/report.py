@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -75,11 +76,20 @@ def _head(results: dict[str, Any]) -> str:
 def _scope_sentence(results: dict[str, Any]) -> str:
     s = results["settings"]
     return (
-        f"Preset {s['preset']}: {s['systems']} unseen systems, {s['rollouts']} rollouts each, up to "
-        f"{s['models']} "
-        f"model{'s' * (s['models'] > 1)} per plant; planner of MPC: {s['planner']}, "
-        f"of open loop: {s['open_loop_planner']}, of swing-up: {s['swing_up_planner']}."
+        f"Preset {s['preset']}: {s['systems']} unseen systems, {s['rollouts']} rollouts each, "
+        f"{_model_count(results['models'])} per plant; planner of MPC: {s['planner']}, "
+        f"of open loop: {s['open_loop_planner']}, of swing-up: {s['swing_up_planner']}, "
+        f"of the ablation over transitions and rollouts: {s['budget_planner']} "
+        f"({s['budget_systems']} systems)."
     )
+
+
+def _model_count(models: Sequence[dict[str, Any]]) -> str:
+    """How many models each plant really has here, which may be fewer than were asked for."""
+    each = sorted(Counter(model["plant"] for model in models if model["monotone"]).values()) or [0]
+    if each[0] == each[-1]:
+        return f"{each[0]} model{'s' * (each[0] != 1)}"
+    return f"{each[0]} to {each[-1]} models"
 
 
 def _tiles(counted: dict[str, int]) -> str:
@@ -171,7 +181,7 @@ def _about_run(results: dict[str, Any]) -> str:
         f"<h2 id='run'>This run</h2><h3>Models</h3><div class='scroll'>{table}</div>"
         f"<p class='note'>{escape(made['machine'])}; {made['seconds'] / 60:.1f} minutes, without what the "
         f"cache already held. "
-        f"Repeat it with <code>./ws evaluate --preset {escape(results['settings']['preset'])}</code>; all "
+        f"Repeat it with <code>{escape(results['command'])}</code>; all "
         f"numbers are in "
         "<a href='results.json'>results.json</a>.</p>"
     )

@@ -34,7 +34,10 @@ class Processes:
 
     def start(self, device: torch.device) -> None:
         if self.number > 1:
-            distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            if device.type == "cuda":
+                torch.cuda.set_device(device)
+            # Gloo besides NCCL: the votes of ``any`` are CPU tensors.
+            distributed.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
 
     def stop(self) -> None:
         if self.number > 1:

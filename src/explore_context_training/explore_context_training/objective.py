@@ -68,11 +68,11 @@ def reconstruction_log_likelihood(model: TransitionModel, first: Tensor, states:
 
 
 def scaled_squared_error(model: TransitionModel, latents: Tensor, states: Tensor) -> Tensor:
-    """Beyond the paper: squared error over the predicted standard deviation (held fixed), summed over the last
-    dimension.
+    """Beyond the paper: squared error over the predicted standard deviation (held fixed), summed over the
+    last dimension.
 
-    The likelihood divides by the variance, so transitions that are already precise outweigh the rare ones on a
-    boundary (a change of quadrant, a wall) that make most of the error. One power less gives these their say.
+    The likelihood divides by the variance, so transitions that are already precise outweigh the rare ones on
+    a boundary (a change of quadrant, a wall) that make most of the error. One power less gives these a say.
     """
     error = states - model.decode_mean(latents)
     return (error**2 / model.decode_variance(latents).detach().sqrt()).sum(-1)

@@ -30,15 +30,17 @@ class Optimiser:
         self._clip = settings.gradient_clip
         self._parameters = parameters
 
-    def step(self, learning_rate: float) -> Tensor:
-        """Clip the concatenated gradient, update, clear; returns the norm before clipping."""
-        norm = nn.utils.clip_grad_norm_(self._parameters, self._clip)
+    def clip(self) -> Tensor:
+        """Clip the concatenated gradient; returns its norm before that."""
+        return nn.utils.clip_grad_norm_(self._parameters, self._clip).detach()
+
+    def step(self, learning_rate: float) -> None:
+        """Update and clear the gradients."""
         for part, factor in zip(self._parts, self._factors, strict=False):
             for group in part.param_groups:
                 group["lr"] = learning_rate * factor
             part.step()
             part.zero_grad(set_to_none=True)
-        return norm
 
     def state(self) -> dict[str, Tensor]:
         """Flat tensors, as safetensors wants them: ``<part>.<parameter>.<name>``."""

@@ -20,13 +20,21 @@ _DISPLAY_SMOOTHING = 0.95
 class Reporter:
     """Writes to the run's folder; with ``show`` also draws the bar. Only the first process reports."""
 
-    def __init__(self, folder: Path, first_step: int, steps: int, title: str, enabled: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        first_step: int,
+        steps: int,
+        title: str,
+        enabled: bool = True,
+        earlier_seconds: float = 0.0,
+    ) -> None:
         self._enabled = enabled
         if not enabled:
             return
         folder.mkdir(parents=True, exist_ok=True)
         self._writer = SummaryWriter(str(folder / "tensorboard"), purge_step=first_step)
-        self._curve = (folder / "curve.jsonl").open("a")
+        self._curve = _continued(folder / "curve.jsonl", first_step).open("a")
         self._bar = tqdm(
             total=steps,
             initial=first_step,
@@ -38,7 +46,7 @@ class Reporter:
         )
         self._smoothed: dict[str, float] = {}
         self._errors: dict[str, float] = {}
-        self._started = time.monotonic()
+        self._started = time.monotonic() - earlier_seconds
 
     def step(self, step: int, figures: dict[str, float], errors: dict[str, float]) -> None:
         if not self._enabled:
@@ -81,3 +89,11 @@ class Reporter:
             self._bar.close()
             self._writer.close()
             self._curve.close()
+
+
+def _continued(path: Path, first_step: int) -> Path:
+    """The curve without what lies after ``first_step``: of an overwritten run, or past its checkpoint."""
+    if path.exists():
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if json.loads(line)["step"] <= first_step))
+    return path

@@ -39,6 +39,10 @@ class ModelSettings:
     variance_floor: float = 1e-4
     normalise: bool = False
 
+    def __post_init__(self) -> None:
+        _positive(self, "latent", "hidden", "embedding", "belief", "decoder_hidden", "layers")
+        _positive(self, "variance_floor")
+
 
 @dataclass(frozen=True)
 class DataSettings:
@@ -51,6 +55,11 @@ class DataSettings:
     refresh_every: int = 200
     rollout: int = 100
     independent: int = 0  # transitions from fresh training states per system, a third source of context
+
+    def __post_init__(self) -> None:
+        _positive(self, "pairs", "blocks", "refresh_every", "rollout")
+        if self.pairs < self.blocks:
+            raise ValueError(f"pairs: {self.pairs} do not fill {self.blocks} blocks")
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,19 @@ class StageSettings:
     )
     squared_error_weight: float = 0.0  # beyond the paper, see objective.scaled_squared_error
 
+    def __post_init__(self) -> None:
+        _positive(self, "steps", "batch", "chunk", "learning_rate")
+        if self.batch % 2:
+            raise ValueError(f"batch: {self.batch} is odd; context sets are packed two by two")
+        for name in ("p_context_from_target", "p_context_independent"):
+            if not 0 <= min(getattr(self, name)) <= max(getattr(self, name)) <= 1:
+                raise ValueError(f"{name}: {getattr(self, name)} is not a probability")
+        for name in ("context", "kl_weight"):
+            if min(getattr(self, name)) < 0:
+                raise ValueError(f"{name}: {getattr(self, name)} must not be negative")
+        if self.squared_error_weight < 0:
+            raise ValueError("squared_error_weight: must not be negative")
+
 
 @dataclass(frozen=True)
 class OptimiserSettings:
@@ -87,6 +109,9 @@ class OptimiserSettings:
     epsilon: float = 1e-4
     gradient_clip: float = 1000.0
     weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        _positive(self, "muon_factor", "epsilon", "gradient_clip")
 
 
 @dataclass(frozen=True)
@@ -106,6 +131,13 @@ class TrainingSettings:
     optimiser: OptimiserSettings
     objective: ObjectiveSettings
     stages: tuple[StageSettings, ...]
+
+    def __post_init__(self) -> None:
+        for index, stage in enumerate(self.stages):
+            if max(stage.chunk) > self.data.rollout:
+                raise ValueError(f"stages[{index}].chunk: longer than rollouts ({self.data.rollout} steps)")
+            if max(stage.p_context_independent) > 0 and not self.data.independent:
+                raise ValueError(f"stages[{index}].p_context_independent: needs data.independent transitions")
 
     @property
     def steps(self) -> int:
@@ -153,6 +185,14 @@ def settings_from(data: Any, where: str = "settings") -> TrainingSettings:
     return typing.cast(TrainingSettings, _build(TrainingSettings, data, where))
 
 
+def _positive(settings: Any, *names: str) -> None:
+    """Raise for the first field that is not positive; of a range, both ends count."""
+    for name in names:
+        value = getattr(settings, name)
+        if min(value if isinstance(value, tuple) else (value,)) <= 0:
+            raise ValueError(f"{name}: {value} must be positive")
+
+
 class SettingsError(ValueError):
     """A settings file is wrong; the message names file and field."""
 
@@ -190,7 +230,13 @@ def _build_dataclass(kind: Any, data: Any, where: str) -> Any:
     missing = [name for name in required if name not in data]
     if missing:
         raise SettingsError(f"{where}: missing key {', '.join(missing)}")
-    return kind(**{name: _build(hints[name], value, f"{where}.{name}") for name, value in data.items()})
+    values = {name: _build(hints[name], value, f"{where}.{name}") for name, value in data.items()}
+    try:
+        return kind(**values)
+    except SettingsError:
+        raise
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}") from None
 
 
 def _build_tuple(kind: Any, data: Any, where: str) -> Any:

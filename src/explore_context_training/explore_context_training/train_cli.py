@@ -72,7 +72,8 @@ def _train(options: argparse.Namespace) -> int:
     try:
         trainer = Trainer(run, processes, checkpoint)
         title = f"{run.plant} {run.recipe} seed {run.seed}"
-        with Reporter(folder, trainer.step, settings.steps, title, processes.is_first) as reporter:
+        earlier = checkpoint.record.wall_time if checkpoint else 0.0
+        with Reporter(folder, trainer.step, settings.steps, title, processes.is_first, earlier) as reporter:
             finished = trainer.train(reporter, options.minutes)
     finally:
         processes.stop()

@@ -75,6 +75,12 @@ class Trainer:
 
     def __init__(self, run: Run, processes: Processes, resume: Checkpoint | None = None) -> None:
         self.run, self.processes = run, processes
+        for stage in run.settings.stages:
+            if stage.batch // 2 % processes.number:  # otherwise a mean of means is not the mean
+                raise ValueError(
+                    f"{processes.number} processes cannot share a batch of {stage.batch} evenly; "
+                    f"it must be a multiple of {2 * processes.number}"
+                )
         plant = get_plant(run.plant)
         self.data = EndlessData(plant, run.settings.data, run.seed)
         if resume is not None:
@@ -109,20 +115,28 @@ class Trainer:
         tensors = to_tensors(batch, self.run.device)
         loss, terms = self.loss(tensors, stage, progress, self._points(stage, batch.actions.shape[1]))
         value = self.processes.mean(loss.detach())
-        if not math.isfinite(value):
-            raise TrainingFailure(
-                f"the loss of step {self.step} is {value}; "
-                f"the last good checkpoint is {self.run.checkpoint_path}. "
-                "Lower the learning rate of that stage or gradient_clip and go on with --resume"
-            )
+        self._check_finite("loss", value)
         loss.backward()
-        norm = self.optimiser.step(cosine_at(stage.learning_rate, progress))
+        norm = self.optimiser.clip()
+        self._check_finite("gradient", float(norm))
+        self.optimiser.step(cosine_at(stage.learning_rate, progress))
         self.step += 1
         return {
             "loss": value,
-            "gradient_norm": float(norm.detach()),
+            "gradient_norm": float(norm),
             **{k: float(v.detach()) for k, v in terms.items()},
         }
+
+    def _check_finite(self, what: str, value: float) -> None:
+        """Raise before a bad number reaches the weights, and so a checkpoint."""
+        if math.isfinite(value):
+            return
+        path = self.run.checkpoint_path
+        kept = f"the last good checkpoint is {path}" if path.exists() else "no checkpoint was written yet"
+        raise TrainingFailure(
+            f"the {what} of step {self.step} is {value}; {kept}. "
+            "Lower the learning rate of that stage or gradient_clip and go on with --resume"
+        )
 
     def train(self, reporter: Reporter, minutes: float | None = None) -> bool:
         """Train to the end, or until a signal or the time limit; a checkpoint is left either way. True:

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import signal
 import sys
+from typing import NoReturn
 
 from ros2_mini.errors import CommandError
 from ros2_mini.guard import real_package_prefix
@@ -73,9 +74,18 @@ def _dispatch(argv: list[str]) -> int:
 
 def _run(name: str, module_name: str, argv: list[str]) -> int:
     module = importlib.import_module(f"ros2_mini.commands.{module_name}")
-    parser = argparse.ArgumentParser(prog=name, description=(module.__doc__ or "").strip().split("\n")[0])
+    parser = _Parser(prog=name, description=(module.__doc__ or "").strip().split("\n")[0])
     module.add_arguments(parser)
     return module.main(parser.parse_args(argv)) or 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says of an option that it does not know that the full ROS 2 may."""
+
+    def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments"):
+            message += "; other options need a full ROS 2"
+        super().error(message)
 
 
 def _usage() -> str:

@@ -17,7 +17,8 @@ _MOST_WAITING = 50_000
 class Hub:
     """All robots. ``clock``: seconds, for silence and fault times; a replay has a clock of its own.
 
-    ``refused`` counts messages that make no sense, e.g. states of the wrong size: they do not stop the page.
+    ``refused`` counts messages that make no sense, e.g. states of the wrong size or, in a recording of
+    another version, without a field: they do not stop the page.
     """
 
     def __init__(self, mode: dict[str, Any], clock: Callable[[], float] = time.monotonic) -> None:
@@ -64,7 +65,7 @@ class Hub:
             event = self._waiting.popleft()
             try:
                 event()
-            except (ValueError, TypeError, IndexError, OverflowError):
+            except Exception:  # whatever a message lacks, the page goes on with the next one
                 self.refused += 1
         now = self.clock()
         for robot in self._robots.values():

@@ -18,7 +18,7 @@ from explore_context.plants.base import Array
 
 STATUS = ("prior", "calibrating", "calibrated", "cancelled", "aborted", "stale")
 _MOST_ACTIONS = 400
-# Topics overtake each other by a message or two; a page opened late must not wait for transitions long past.
+# Topics overtake each other by a message or two; more is lost, and not worth waiting for.
 _MOST_OWED = 2
 
 _Triple = tuple[Array, Array, Array]
@@ -44,7 +44,8 @@ class RobotView:
         self._coverage: Coverage = PlaneCoverage()
         self._newest: tuple[str, int, int, Array] | None = None
         self._pending: deque[_Triple] = deque(maxlen=1000)
-        self._transitions = self._owed = self._plans = 0
+        self._believed: Any = None
+        self._transitions = self._owed = self._plans = self._unseen = 0
 
     # -- messages -----------------------------------------------------------------------------------------
 
@@ -98,10 +99,12 @@ class RobotView:
         )
 
     def on_belief(self, message: Any) -> None:
-        transitions = int(message.number_of_transitions)
-        status = STATUS[int(message.status)] if int(message.status) < len(STATUS) else "unknown"
+        transitions, status = int(message.number_of_transitions), _status(message)
+        if status == "prior" and self._believes("calibrating", "lost"):
+            self._lose_goal()
         if status != "stale":
-            self._follow_belief(transitions, message)
+            self._believed = message
+            self._follow_belief(message)
         self._set(
             "belief",
             {
@@ -136,6 +139,11 @@ class RobotView:
 
     def on_goal(self, goal: dict[str, Any]) -> None:
         self._set("goal", goal)
+
+    def on_calibrator(self, present: bool) -> None:
+        """Whether anybody publishes a belief; a calibrator that was killed cannot say that it has ended."""
+        if not present and self._believes("calibrating"):
+            self._set("belief", {**self._sections["belief"], "status": "lost"})
 
     def on_online(self, online: bool) -> None:
         self._set("online", online)
@@ -180,6 +188,14 @@ class RobotView:
             self._sections[section] = value
             self._changed.add(section)
 
+    def _believes(self, *statuses: str) -> bool:
+        return self._sections.get("belief", {}).get("status") in statuses
+
+    def _lose_goal(self) -> None:
+        """From calibrating straight back to the prior: the calibrator was restarted, and forgot its goal."""
+        if (self._sections["goal"] or {}).get("state") in ("sending", "running"):
+            self._set("goal", {"state": "lost", "message": "the calibrator was restarted; start again"})
+
     def _publish_health(self) -> None:
         self._set("nodes", self.health.describe())
         self._set("faults", list(self.health.faults))
@@ -189,26 +205,37 @@ class RobotView:
         if self._newest is not None and self._newest[0] != session:
             self._begin_rollout()
         self._begin_belief()
+        if self._believed is not None and str(self._believed.session_id) == session:
+            self._follow_belief(self._believed)  # it was faster than the plant's description
 
     def _begin_rollout(self) -> None:
         self._newest = None
+        self._owed = 0  # what has not come of the old rollout never will
         self._pending.clear()
         self._series["states"].clear()
         self._series["actions"].clear()
 
     def _begin_belief(self) -> None:
-        self._transitions = self._owed = self._plans = 0
+        self._transitions = self._owed = self._plans = self._unseen = 0
         self._series["belief"].clear()
         self._series["planning"].clear()
         self._coverage = coverage_of(self._plant)
-        self._set("coverage", self._coverage.describe())
+        self._cover([])
         self._set("plan", None)
 
-    def _follow_belief(self, transitions: int, message: Any) -> None:
+    def _follow_belief(self, message: Any) -> None:
+        """What the first belief contains was learned before this view looked, or comes from a recording."""
+        transitions = int(message.number_of_transitions)
         if transitions < self._transitions:
             self._begin_belief()
-        self._credit(transitions - self._transitions)
         rows = self._series["belief"].rows
+        if rows:
+            calibrating = _status(message) == "calibrating" or self._believes("calibrating")
+            self._credit(transitions - self._transitions, calibrating)
+        else:
+            self._unseen = transitions
+            self._pending.clear()
+            self._cover([])
         if not rows or rows[-1][:2] != [transitions, number(message.entropy)]:
             self._series["belief"].add(
                 transitions, message.entropy, message.information_gained, message.expected_gain
@@ -223,16 +250,24 @@ class RobotView:
         else:
             self._pending.append(transition)
 
-    def _credit(self, new: int) -> None:
-        """The belief has seen ``new`` more transitions: the latest, which may not have arrived here yet."""
+    def _credit(self, new: int, calibrating: bool) -> None:
+        """The belief has seen ``new`` more transitions: the latest, which may not have arrived here yet.
+        Without a calibration none is waited for: what comes next is not in the belief."""
         if new <= 0:
             return
         known = list(self._pending)[-new:]
         self._pending.clear()
-        self._owed = min(self._owed + new - len(known), _MOST_OWED)
+        missing = self._owed + new - len(known)
+        self._owed = min(missing, _MOST_OWED) if calibrating else 0
+        self._unseen += missing - self._owed
         self._cover(known)
 
     def _cover(self, transitions: list[_Triple]) -> None:
         for transition in transitions:
             self._coverage.add(*transition)
-        self._set("coverage", self._coverage.describe())
+        unseen = {"unseen": self._unseen} if self._unseen else {}
+        self._set("coverage", {**self._coverage.describe(), **unseen})
+
+
+def _status(message: Any) -> str:
+    return STATUS[int(message.status)] if int(message.status) < len(STATUS) else "unknown"

@@ -26,6 +26,7 @@ class ContextModel:
         self._sessions: dict[str, ort.InferenceSession] = {}
         for name in ("encoder", "belief", "step", "rollout"):
             self.session(name)
+        self._check_graphs()
         self.provider = self.session("belief").get_providers()[0]
         self.prior = self._belief(np.zeros(self.embedding_dim, np.float32), 0)
 
@@ -40,6 +41,19 @@ class ContextModel:
         if plant is not None:
             check_plant(manifest, plant, folder)
         return cls(folder, manifest, settings or SessionSettings())
+
+    def _check_graphs(self) -> None:
+        """The graphs take and give what the manifest's dimensions say."""
+        widths = {"state": self.state_dim, "action": self.action_dim, "following": self.state_dim}
+        widths |= {"beta": self.belief_dim, "pooled": self.embedding_dim, "embedding": self.embedding_dim}
+        for name, session in self._sessions.items():
+            for port in (*session.get_inputs(), *session.get_outputs()):
+                if port.name in widths and port.shape[-1] != widths[port.name]:
+                    raise ModelError(
+                        f"{graph_path(self.folder, name)}: {port.name} is {port.shape[-1]} wide, the "
+                        f"manifest's dimensions say {widths[port.name]}; "
+                        "restore the folder from git or export again"
+                    )
 
     @property
     def model_hash(self) -> str:

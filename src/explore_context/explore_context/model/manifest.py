@@ -17,6 +17,7 @@ import yaml
 
 FILE_NAME = "manifest.yaml"
 FORMAT = 1
+DIMENSIONS = ("state", "action", "belief", "embedding")
 
 
 class ModelError(RuntimeError):
@@ -76,7 +77,7 @@ def load_manifest(folder: Path) -> Manifest:
         raise ModelError(
             f"{path}: missing; {folder} is not an exported model. Name a folder of models/ or run export.py"
         ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
         raise ModelError(f"{path}: unreadable ({error}); restore it from git or export again") from None
     if not isinstance(data, dict):
         raise ModelError(f"{path}: empty or damaged; restore it from git or export again")
@@ -91,14 +92,46 @@ def load_manifest(folder: Path) -> Manifest:
         raise ModelError(
             f"{path}: format {data['format']}, this version reads {FORMAT}; export the model again"
         )
+    _check_types(path, data)
     for name in ("state_names", "action_low", "action_high"):
         data[name] = tuple(data[name])
     manifest = Manifest(**data)
+    _check_sizes(path, manifest)
     if stated_hash != manifest.model_hash:
         raise ModelError(
             f"{path}: model_hash does not belong to the listed files; restore it from git or export again"
         )
     return manifest
+
+
+def _check_types(path: Path, data: dict[str, Any]) -> None:
+    """Each field is of the kind that ``Manifest`` declares; tuples are lists in YAML."""
+    kinds: dict[str, Any] = {"dict": dict, "tuple": list, "float": (int, float)}
+    kinds |= {kind.__name__: kind for kind in (int, bool, str)}
+    for field in dataclasses.fields(Manifest):
+        kind = str(field.type).split("[")[0]
+        if not isinstance(data[field.name], kinds[kind]):
+            raise ModelError(
+                f"{path}: {field.name} is {data[field.name]!r}, expected a {kind}; "
+                "restore it from git or export again"
+            )
+
+
+def _check_sizes(path: Path, manifest: Manifest) -> None:
+    """Names, bounds and normalisation have the sizes that ``dimensions`` states."""
+    sizes = manifest.dimensions
+    if set(sizes) != set(DIMENSIONS) or not all(isinstance(n, int) and n > 0 for n in sizes.values()):
+        raise ModelError(f"{path}: dimensions must name positive {', '.join(DIMENSIONS)}; export again")
+    lengths = {name: (getattr(manifest, name), "action") for name in ("action_low", "action_high")}
+    lengths["state_names"] = (manifest.state_names, "state")
+    for name, values in manifest.normalisation.items():
+        lengths[f"normalisation.{name}"] = (tuple(values), "action" if name == "action_scale" else "state")
+    for name, (values, dimension) in lengths.items():
+        if len(values) != sizes[dimension]:
+            raise ModelError(
+                f"{path}: {name} has {len(values)} entries, dimensions.{dimension} is {sizes[dimension]}; "
+                "restore it from git or export again"
+            )
 
 
 def graph_path(folder: Path, name: str) -> Path:

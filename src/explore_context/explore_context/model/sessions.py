@@ -48,7 +48,15 @@ def open_session(path: Path, settings: SessionSettings) -> ort.InferenceSession:
     options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
     options.add_session_config_entry("session.set_denormal_as_zero", str(int(settings.denormals_as_zero)))
     options.log_severity_level = 3
+    provider = resolve_provider(settings.provider)
     try:
-        return ort.InferenceSession(str(path), options, providers=[resolve_provider(settings.provider)])
+        session = ort.InferenceSession(str(path), options, providers=[provider])
     except Exception as error:  # onnxruntime raises a dozen types of its own for a bad file
         raise ModelError(f"{path}: ONNX Runtime cannot load it ({error}); export the model again") from error
+    # Where CUDA is compiled in but does not start (no driver, no device), ONNX Runtime falls back to the CPU.
+    if settings.provider == "cuda" and provider not in session.get_providers():
+        raise ModelError(
+            "provider 'cuda' was asked for, but CUDA does not start on this machine (driver, device or "
+            "libraries missing); mend that or choose provider 'cpu' or 'auto'"
+        )
+    return session

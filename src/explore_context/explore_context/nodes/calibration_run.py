@@ -15,8 +15,10 @@ from enum import Enum
 import numpy as np
 
 from explore_context.model import Belief
-from explore_context.nodes.pilot import Decision, Pilot, PilotSettings, Port, Situation
+from explore_context.nodes.flight import Decision, PilotSettings, Port, Situation
+from explore_context.nodes.pilot import Pilot
 from explore_context.nodes.planning_thread import InterruptiblePlanner
+from explore_context.nodes.samples import Array
 from explore_context.nodes.transition_filter import Judgement, Transition
 from explore_context.planning.calibration import Calibration
 from explore_context.planning.plan import Plan
@@ -78,7 +80,7 @@ class CalibrationRun:
         self._transitions = self._rollout = 0
         self._plan: Plan | None = None
         self._planning_times: list[float] = []
-        self._started = self._heard = time.monotonic()
+        self._started = time.monotonic()
         self._pilot = Pilot(port, settings, self._think, self._on_decision, self._fail)
 
     @property
@@ -95,7 +97,6 @@ class CalibrationRun:
     def _begin(self, calibration: Calibration) -> None:
         if self.outcome is None:
             self._calibration, self._settings = calibration, calibration.settings
-            self._heard = time.monotonic()
             self._pilot.begin_rollout()
 
     def change(self, *, samples: int, margin: float) -> None:
@@ -104,17 +105,15 @@ class CalibrationRun:
         self._pilot.settings = replace(self._pilot.settings, margin=margin)
 
     def on_state(self, judgement: Judgement) -> None:
-        self._heard = time.monotonic()
         transition = judgement.transition
         if self.outcome is None and transition is not None and self._pilot.counts(transition):
             self._port.submit(lambda: self._observe(transition), self._on_belief, self._on_error)
         self._pilot.on_state(judgement)
 
     def check(self, state_timeout: float) -> None:
-        """Give up if the plant has been silent for too long."""
-        if time.monotonic() - self._heard > state_timeout:
-            waiting = self._pilot.phase.value
-            self._fail(f"no state from the plant for {state_timeout:g} s ({waiting}); is it running?")
+        """Give up if nothing has gone on for too long."""
+        if problem := self._pilot.stall(state_timeout):
+            self._fail(problem)
 
     def end(self, ending: Ending, message: str = "") -> None:
         """Stop now. Whatever the planning thread is doing is interrupted, the belief stays as it is."""
@@ -154,10 +153,10 @@ class CalibrationRun:
             return None
         if self._samples is not None and self._samples != calibration.settings.samples:
             calibration.settings = replace(calibration.settings, samples=self._samples)
-        if situation.under_way is None:
-            return calibration.next_action(situation.state, situation.deadline, ahead)
-        predicted = calibration.predict(situation.state, situation.under_way)
-        return calibration.next_action(predicted, situation.deadline, ahead)
+        state: Array = situation.state
+        if situation.under_way is not None:
+            state = calibration.predict(state, situation.under_way).astype(np.float64)
+        return calibration.next_action(state, situation.deadline, ahead, situation.flight_step)
 
     def _on_belief(self, result: tuple[Belief, bool] | None) -> None:
         if result is None or self.outcome is not None:

@@ -24,18 +24,10 @@ from explore_context.nodes import conversions, qos
 from explore_context.nodes.calibration_run import CalibrationRun, Ending, Outcome, Progress
 from explore_context.nodes.commander_node import CommanderNode
 from explore_context.nodes.commander_parameters import CalibratorParameters
-from explore_context.nodes.planning_thread import InterruptiblePlanner
 from explore_context.nodes.runtime import run_node
 from explore_context.nodes.samples import BeliefSample
 from explore_context.nodes.transition_filter import Judgement
-from explore_context.planning import (
-    Calibration,
-    CalibrationSettings,
-    ExecutionSettings,
-    default_calibration,
-    load_planner_settings,
-    make_planner,
-)
+from explore_context.planning import Calibration, CalibrationSettings, ExecutionSettings, default_calibration
 from explore_context.planning.calibration import Scheme
 
 _STATUS = {
@@ -46,7 +38,8 @@ _STATUS = {
 
 
 class CalibratorNode(CommanderNode[CalibratorParameters]):
-    """One goal at a time; every goal begins with the prior (or the recording of ``prior_bag``)."""
+    """One goal at a time; every goal begins with the prior (or the recording of ``prior_bag``, which holds
+    for the system of its session only)."""
 
     def __init__(self, **options: Any) -> None:
         """``options`` are those of every rclpy node."""
@@ -59,11 +52,7 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
         super().__init__("calibrator", CalibratorParameters, "calibrator", **options)
         self._beliefs = self.create_publisher(ContextBelief, "context_belief", qos.LATCHED)
         self._server = ActionServer(
-            self,
-            Calibrate,
-            "~/calibrate",
-            self._execute,
-            cancel_callback=self._cancel,
+            self, Calibrate, "~/calibrate", self._execute, cancel_callback=self._cancel
         )
 
     # Lifecycle.
@@ -130,7 +119,8 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
         assert self.model is not None
         try:
             settings = self._goal_settings(goal)
-            planner = self._planner(goal.planner) if settings.scheme != "random" else None
+            planned, name = settings.scheme != "random", goal.planner or self.settings.planner
+            planner = self._planner(self.model, name) if planned else None
         except ValueError as error:
             return str(error)
         self._halt("preempted by a newer goal")
@@ -168,12 +158,6 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
             samples=node.samples,
         )
 
-    def _planner(self, name: str) -> InterruptiblePlanner:
-        assert self.model is not None
-        manifest = self.model.manifest
-        settings = load_planner_settings(name or self.settings.planner)
-        return InterruptiblePlanner(make_planner(settings, manifest.action_low, manifest.action_high))
-
     # The run.
 
     def _state(self, judgement: Judgement) -> None:
@@ -188,11 +172,15 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
         self._halt("the session changed: the plant restarted or became another system")
         if self._message is None or self.link.info is None:
             return
+        if self.model is not None and self._belief_session and self._start_belief is not self.model.prior:
+            self.get_logger().warning("another system: prior_bag is not about it, back to the model's prior")
+            self._start_belief = self.model.prior
+        if self.model is not None and self._message.status == ContextBelief.PRIOR:
+            self._belief_session = self.link.info.session_id
+            self._publish(self.model, self._start_belief, ContextBelief.PRIOR)
+            return
         message = copy.deepcopy(self._message)
-        if message.status == ContextBelief.PRIOR:
-            self._belief_session = message.session_id = self.link.info.session_id
-        else:
-            message.status = ContextBelief.STALE
+        message.status = ContextBelief.STALE
         message.header.stamp = self.get_clock().now().to_msg()
         self._message = message
         self._beliefs.publish(message)

@@ -2,8 +2,9 @@
 clock.
 
 One commander at a time: the first sender whose action is accepted holds the command until it is silent for
-the watchdog time, gives it up (an action with an empty ``command``) or the plant is reset. Others are
-refused.
+the watchdog time, gives it up (an action with an empty ``command``) or the plant becomes another system.
+Others are refused. A reset of the same system ends all actions but not the command: a commander that thinks
+about its first action after a reset must not lose the plant to another one.
 
 An action is tagged with the step at which its transition begins.
 
@@ -39,17 +40,23 @@ class CommandAuthority:
         self._period = period
         self.watchdog_time = watchdog_time
         self.watchdog_stops = 0
-        self.begin_rollout("", 0)
+        self._session_id, self._rollout = "", 0
+        self.release()
 
     def begin_rollout(self, session_id: str, rollout: int) -> None:
-        """Forget commander and actions: nothing from before a reset acts after it."""
-        self._session_id = session_id
-        self._rollout = rollout
-        self.release()
+        """Forget all actions: nothing from before a reset acts after it. The commander stays in the same
+        session, as long as it is not silent."""
+        if session_id != self._session_id:
+            self.release()
+        self._session_id, self._rollout = session_id, rollout
+        self._forget_actions()
 
     def release(self) -> None:
         self.commander = ""
         self._heard_at = self._commanded_at = 0.0
+        self._forget_actions()
+
+    def _forget_actions(self) -> None:
         self._waiting: dict[int, Array] = {}
         self._held = np.zeros_like(self._low)
 
@@ -103,7 +110,7 @@ class CommandAuthority:
             raise RejectedMessage(
                 Rejection.FOREIGN_SESSION, f"action of another session, {action.session_id!r}"
             )
-        if action.rollout != self._rollout:
+        if action.rollout != self._rollout and not action.is_release:  # the command outlives a rollout
             raise RejectedMessage(
                 Rejection.FOREIGN_ROLLOUT, f"action of rollout {action.rollout}, running is {self._rollout}"
             )

@@ -20,13 +20,15 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from explore_context.model import ContextModel, ModelError, SessionSettings
 from explore_context.nodes.commander_parameters import CommanderParameters, model_folder, structural_change
 from explore_context.nodes.diagnostics import Diagnostics, Level, Report, steady_clock
+from explore_context.nodes.flight import PilotSettings
+from explore_context.nodes.namesakes import namesakes
 from explore_context.nodes.parameters import NodeParameters
-from explore_context.nodes.pilot import PilotSettings
-from explore_context.nodes.planning_thread import PlanningThread
+from explore_context.nodes.planning_thread import InterruptiblePlanner, PlanningThread
 from explore_context.nodes.plant_link import PlantLink, mismatch
+from explore_context.nodes.runtime import stop_requested
 from explore_context.nodes.samples import Array, PlantDescription
 from explore_context.nodes.transition_filter import Judgement
-from explore_context.planning import load_planner_settings
+from explore_context.planning import load_planner_settings, make_planner
 
 P = TypeVar("P", bound=CommanderParameters)
 T = TypeVar("T")
@@ -36,15 +38,15 @@ _CHECK_PERIOD = 0.1
 
 
 class CommanderNode(LifecycleNode, Generic[P]):
-    """Is the :class:`~explore_context.nodes.pilot.Port` of its pilots."""
+    """Is the :class:`~explore_context.nodes.flight.Port` of its pilots."""
 
     def __init__(self, name: str, parameters: type[P], what: str, **options: Any) -> None:
         super().__init__(name, **options)
         self._configured: P | None = None
+        self.model: ContextModel | None = None
         self._declared = NodeParameters(
             self, parameters, validate=self._validate, on_change=self._parameters_changed
         )
-        self.model: ContextModel | None = None
         self.active = False
         self.problem = ""
         self._refuse_impossible_transitions()
@@ -127,8 +129,11 @@ class CommanderNode(LifecycleNode, Generic[P]):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         settings = self.settings
         try:
+            self._check_name()
             load_planner_settings(settings.planner)
             info = self.link.wait_for_info(settings.plant_timeout)
+            if stop_requested():
+                raise InterruptedError("the process was asked to stop")
             name = settings.model or (info.plant if info else "")
             if not name:
                 raise ModelError("parameter 'model' is empty and no plant on plant_info gives it a name")
@@ -202,8 +207,25 @@ class CommanderNode(LifecycleNode, Generic[P]):
 
         service.callback = guarded
 
+    def _planner(self, model: ContextModel, name: str) -> InterruptiblePlanner:
+        """Raises ValueError, also for a file that cannot be read."""
+        try:
+            settings = load_planner_settings(name)
+        except OSError as error:
+            raise ValueError(f"planner {name!r}: {error}") from error
+        manifest = model.manifest
+        return InterruptiblePlanner(make_planner(settings, manifest.action_low, manifest.action_high))
+
     def _deliver(self) -> None:
         self._thread.deliver()
+
+    def _check_name(self) -> None:
+        name = self.get_fully_qualified_name()
+        if namesakes(self, name) > 1:
+            raise RuntimeError(
+                f"another node named {name} is on the graph; end it, or start this one in a namespace of "
+                "its own"
+            )
 
     def _refuse(self, problem: str) -> TransitionCallbackReturn:
         self.problem = problem
@@ -231,6 +253,9 @@ class CommanderNode(LifecycleNode, Generic[P]):
                 f"parameter {name!r} cannot change while the node is configured; "
                 "deactivate and clean it up first"
             )
+        # An unconfigured node is told when it is configured; a working one would stumble at its next start.
+        if self.model is not None and settings.planner != self.settings.planner:
+            self._planner(self.model, settings.planner)
 
     def _report(self) -> Report:
         new = self.link.rejections.total - self._reported_rejections

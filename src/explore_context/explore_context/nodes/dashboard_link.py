@@ -42,6 +42,10 @@ class RobotLink:
     def online(self) -> bool:
         return any(self._node.count_publishers(topic) for topic in (self._info_topic, self._belief_topic))
 
+    @property
+    def has_calibrator(self) -> bool:
+        return self._node.count_publishers(self._belief_topic) > 0
+
     def _on_feedback(self, message: Any) -> None:
         self._hub.post(self.namespace, "feedback", message.feedback)
 
@@ -57,6 +61,7 @@ class RobotControl:
 
     def __init__(self, node: Node, namespace: str, hub: Hub) -> None:
         self._node, self._hub, self._namespace = node, hub, namespace
+        self._open: Any = None
         base = namespace.rstrip("/")
         action = f"{base}/calibrator/calibrate"
         self._calibrate = ActionClient(node, Calibrate, action)
@@ -72,6 +77,12 @@ class RobotControl:
         elif isinstance(command, commands.NewSystem):
             self._new_system(command)
 
+    def check(self) -> None:
+        """An action whose server is gone never ends by itself: say so, and let the page start another one."""
+        if self._open is not None and not self._calibrate.server_is_ready():
+            self._open = None
+            self._say("lost", "the calibrator is gone; once it is back and active, start again")
+
     def _start(self, command: commands.Calibrate) -> None:
         if not self._calibrate.server_is_ready():
             self._say("failed", "no calibrator answers; is it running and active?")
@@ -84,17 +95,26 @@ class RobotControl:
             planner=command.planner,
             seed=command.seed,
         )
-        self._calibrate.send_goal_async(goal).add_done_callback(self._on_answer)
+        self._open = future = self._calibrate.send_goal_async(goal)
+        future.add_done_callback(self._on_answer)
 
     def _on_answer(self, future: Any) -> None:
+        if future is not self._open:
+            return
         handle = future.result()
         if not handle.accepted:
+            self._open = None
             self._say("refused", "the calibrator did not accept the goal; its log and diagnostics say why")
             return
         self._say("running")
-        handle.get_result_async().add_done_callback(self._on_result)
+        self._open = result = handle.get_result_async()
+        result.add_done_callback(self._on_result)
 
     def _on_result(self, future: Any) -> None:
+        """Of an older goal, whose end a newer one has caused, nobody wants to hear any more."""
+        if future is not self._open:
+            return
+        self._open = None
         answer = future.result()
         result = answer.result
         message = result.message or (

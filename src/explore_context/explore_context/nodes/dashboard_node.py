@@ -89,6 +89,9 @@ class DashboardNode(Node):
                 self._follow(namespace or "/")
         for namespace, link in self._links.items():
             self._hub.post(namespace, "online", link.online)
+            self._hub.post(namespace, "calibrator", link.has_calibrator)
+        for control in self._controls.values():
+            control.check()
         self._lifecycles.poll()
 
     def _follow(self, namespace: str) -> None:

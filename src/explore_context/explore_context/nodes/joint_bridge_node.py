@@ -136,9 +136,9 @@ class JointBridgeNode(Node):
     def _on_tick(self) -> None:
         sample = self._session.tick(self._now())
         self._command_publisher.publish(conversions.command_message(self._session.command))
-        if sample is None:
+        if self._session.step < 0:
             self.get_logger().warning("no joint states: command zero", throttle_duration_sec=5.0)
-        else:
+        if sample is not None:
             self._state_publisher.publish(conversions.state_message(sample, self.get_clock().now().to_msg()))
         self._publish_info_if_changed()
 
@@ -187,6 +187,7 @@ class JointBridgeNode(Node):
                 "step": session.step,
                 "commander": session.authority.commander,
                 "joint_states_per_second": self._joint_rate.report(time.monotonic()),
+                "steps_without_joint_states": session.steps_unseen,
                 "watchdog_stops": session.authority.watchdog_stops,
                 **self._rejections.values(),
             },

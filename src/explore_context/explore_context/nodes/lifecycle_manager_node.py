@@ -8,10 +8,10 @@ process ends by itself when there is nothing left to do; its exit code is 1 if s
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from explore_context_interfaces.action import Calibrate
@@ -25,8 +25,11 @@ from rclpy.task import Future
 from std_msgs.msg import Float64
 
 from explore_context.nodes import conversions, qos
+from explore_context.nodes.companion import Companion
 from explore_context.nodes.diagnostics import Diagnostics, Report, steady_clock
-from explore_context.nodes.parameters import NodeParameters, parameter
+from explore_context.nodes.manager_parameters import ManagerParameters
+from explore_context.nodes.namesakes import namesakes
+from explore_context.nodes.parameters import NodeParameters
 from explore_context.nodes.runtime import run_node
 from explore_context.nodes.samples import PlantDescription, RejectedMessage
 from explore_context.nodes.summary import CalibrationFacts, Coverage, summary
@@ -44,31 +47,6 @@ class ManagerError(RuntimeError):
     """Bring-up or calibration failed; the text says what and where to look."""
 
 
-@dataclass(frozen=True)
-class ManagerParameters:
-    """Goal fields left at their defaults are the calibrator's own parameters."""
-
-    nodes: tuple[str, ...] = parameter(("calibrator",), "Lifecycle nodes, in order.", read_only=True)
-    calibrate: bool = parameter(
-        False, "Send a goal to the calibrator once all nodes are active.", read_only=True
-    )
-    wait_for_return: bool = parameter(False, "Wait for the return of the swing-up.", read_only=True)
-    timeout: float = parameter(
-        30.0,
-        "Seconds to wait for a node, a transition or the action server.",
-        low=0.1,
-        high=3600.0,
-        read_only=True,
-    )
-    return_timeout: float = parameter(
-        300.0,
-        "Seconds to wait for the swing-up after the calibration.",
-        low=0.1,
-        high=36000.0,
-        read_only=True,
-    )
-
-
 class LifecycleManagerNode(Node):
     """A small program in one coroutine; the executor runs it between everything else."""
 
@@ -80,7 +58,7 @@ class LifecycleManagerNode(Node):
         self._info: PlantDescription | None = None
         self._coverage: Coverage | None = None
         self._newest: Any = None
-        self._swing_up_return: float | None = None
+        self._swing_up: tuple[float, bool] | None = None
         self._goal: Any = None
         self._printed = 0
         self._diagnostics = Diagnostics(self, "lifecycle manager", lambda: Report(self._doing))
@@ -112,7 +90,18 @@ class LifecycleManagerNode(Node):
             for name in self._settings.nodes:
                 self._doing = f"{word} {name}"
                 await self._change(name, word, transition, goal)
+                self._check_names(name)
         self.get_logger().info(f"active: {', '.join(self._settings.nodes)}")
+
+    def _check_names(self, name: str) -> None:
+        """The same launch started twice: this one's goal would take the place of the other one's."""
+        managed = name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
+        for each in (self.get_fully_qualified_name(), managed):
+            if namesakes(self, each) > 1:
+                raise ManagerError(
+                    f"two nodes named {each} are on the graph; end the other one, or start this one in a "
+                    "namespace of its own"
+                )
 
     async def _state_of(self, name: str) -> int:
         """Asked again and again: DDS believes in a dead predecessor of the node for a while, and what was
@@ -150,14 +139,21 @@ class LifecycleManagerNode(Node):
         finally:
             self.destroy_client(client)
 
-    async def _until(self, condition: Callable[[], object], timeout: float, what: str) -> None:
-        """Come back when ``condition`` holds; ManagerError at the deadline."""
+    async def _until(
+        self,
+        condition: Callable[[], object],
+        timeout: float,
+        what: str,
+        problem: Callable[[], str] = lambda: "",
+    ) -> None:
+        """Come back when ``condition`` holds; ManagerError at the deadline, or as soon as there is a
+        ``problem``."""
         if condition():
             return
         deadline, done = time.monotonic() + timeout, Future(executor=self.executor)
 
         def look() -> None:
-            if not done.done() and (condition() or time.monotonic() > deadline):
+            if not done.done() and (condition() or problem() or time.monotonic() > deadline):
                 done.set_result(None)
 
         timer = self.create_timer(_POLL, look, clock=steady_clock())
@@ -166,7 +162,7 @@ class LifecycleManagerNode(Node):
         finally:
             self.destroy_timer(timer)
         if not condition():
-            raise ManagerError(f"waited {timeout:g} s for {what} in vain")
+            raise ManagerError(problem() or f"waited {timeout:g} s for {what} in vain")
 
     # Calibration.
 
@@ -187,30 +183,42 @@ class LifecycleManagerNode(Node):
         self._print(summary(facts, coverage, swing_up))
 
     async def _send_goal(self) -> Calibrate.Result:
+        """A result has no deadline, but the node that owes it must be there."""
         self._doing = "calibrating"
         client = ActionClient(self, Calibrate, "calibrator/calibrate")
+        calibrator = Companion(self, "calibrator")
         try:
             await self._until(client.server_is_ready, self._settings.timeout, "action calibrator/calibrate")
-            goal = await client.send_goal_async(Calibrate.Goal(seed=-1), feedback_callback=self._on_feedback)
+            sent = client.send_goal_async(Calibrate.Goal(seed=-1), feedback_callback=self._on_feedback)
+            await self._until(sent.done, self._settings.timeout, "the goal's acceptance", calibrator.problem)
+            goal = sent.result()
             if not goal.accepted:
                 raise ManagerError("the calibrator did not accept the goal")
-            self._goal = goal
-            response = await goal.get_result_async()
+            self._goal, result = goal, goal.get_result_async()
+            await self._until(result.done, math.inf, "the calibration", calibrator.problem)
             self._goal = None
-            return response.result
+            return result.result().result
         finally:
+            calibrator.close()
             client.destroy()
 
     async def _wait_for_return(self) -> tuple[float, bool]:
         self._doing = "waiting for the swing-up"
-        await self._until(
-            lambda: self._swing_up_return is not None, self._settings.return_timeout, "swing_up_return"
-        )
-        assert self._swing_up_return is not None
-        return self._swing_up_return, self._newest is not None and upright(self._newest)
+        controller = Companion(self, "swing_up_controller")
+        try:
+            await self._until(
+                lambda: self._swing_up, self._settings.return_timeout, "swing_up_return", controller.problem
+            )
+        finally:
+            controller.close()
+        assert self._swing_up is not None
+        return self._swing_up
 
     def _on_info(self, message: PlantInfo) -> None:
-        self._info = conversions.info_from_message(message)
+        try:
+            self._info = conversions.info_from_message(message)
+        except RejectedMessage as error:
+            self.get_logger().warning(f"{error.reason.value}: {error}", throttle_duration_sec=1.0)
 
     def _on_state(self, message: PlantState) -> None:
         if self._info is None:
@@ -226,7 +234,8 @@ class LifecycleManagerNode(Node):
             self._coverage.add(sample.observation)
 
     def _on_return(self, message: Float64) -> None:
-        self._swing_up_return = message.data
+        """The end of the episode is now: afterwards the controller may let the pendulum fall."""
+        self._swing_up = message.data, self._newest is not None and upright(self._newest)
 
     def _on_feedback(self, message: Any) -> None:
         """A line each time another part of the expected information has come in."""

@@ -5,7 +5,8 @@
 - ``realtime``: step k is under way when its state arrives, so the plan is for step k + 1, from the state that
   the model predicts there. The last plan's action for that step goes out at once and is replaced when the
   new plan is ready in time; a plan that comes later is a missed deadline, and the plant has the old plan's
-  action.
+  action. What the plant says that it applied decides: a command that looked punctual here may have reached
+  it after its tick.
   The first plan of a rollout may take as long as it needs: until then the action is zero.
 """
 
@@ -13,94 +14,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import Protocol, TypeVar
+from dataclasses import replace
 
 import numpy as np
 
-from explore_context.nodes.samples import Array
+from explore_context.nodes.flight import Course, Decision, Phase, PilotSettings, Port, Situation
+from explore_context.nodes.samples import Array, StateSample
 from explore_context.nodes.transition_filter import Judgement, Transition, Verdict
 from explore_context.planning.plan import Plan
 
-T = TypeVar("T")
-
 # A lockstep plant answers an action at once; a state repeated this long after it says that it was lost.
 _ANSWER_SECONDS = 0.1
-
-
-class Port(Protocol):
-    """What a pilot needs of the world around it."""
-
-    def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
-        """Publish an action; an empty one gives up the command."""
-
-    def reset(self, done: Callable[[str], None]) -> None:
-        """Ask the plant for a new rollout; ``done`` gets '' or the reason of a refusal."""
-
-    def submit(
-        self, job: Callable[[], T], deliver: Callable[[T], None], fail: Callable[[Exception], None]
-    ) -> None:
-        """Run a job in the planning thread."""
-
-
-@dataclass(frozen=True)
-class PilotSettings:
-    """``margin``: seconds before the end of a period at which planning must end."""
-
-    session_id: str
-    mode: str
-    period: float
-    action_dim: int
-    reset: bool = True
-    margin: float = 0.02
-
-    @property
-    def realtime(self) -> bool:
-        return self.mode == "realtime"
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What a plan for ``step`` starts from: ``state`` (X,); ``under_way`` (U,), None in lockstep, is the
-    action that the plant applies until then; ``commanded``: that action is already part of the flight."""
-
-    state: Array
-    under_way: Array | None
-    commanded: bool
-    deadline: float | None
-    step: int
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A plan for ``step`` and how long it took; ``plan`` None: nothing more to do in this rollout."""
-
-    plan: Plan | None
-    step: int
-    seconds: float
-
-
-class Phase(Enum):
-    WAITING = "waiting for a state"
-    RESETTING = "waiting for a new rollout"
-    FLYING = "flying"
-    RESTING = "resting"
-
-
-@dataclass
-class _Course:
-    """Plan and commands of the rollout that is being flown."""
-
-    rollout: int
-    newest: int
-    first_step: int | None = None
-    plan: Plan | None = None
-    plan_step: int = 0
-    sent: dict[int, Array] = field(default_factory=dict)
-    sent_at: float = 0.0
-    thinking: bool = False
-    waiting: Situation | None = None
 
 
 class Pilot:
@@ -122,15 +46,36 @@ class Pilot:
         self.missed_deadlines = 0
         self._seen: tuple[int, int] | None = None  # newest rollout and step
         self._reset_from = -1
-        self._course: _Course | None = None
+        self._commanding = False  # for the plant, the command outlives a reset
+        self._course: Course | None = None
+        self._heard = self._progressed = time.monotonic()
 
     @property
     def step(self) -> int:
         """Of the newest state; 0 before the first."""
         return self._seen[1] if self._seen else 0
 
+    @property
+    def planning(self) -> bool:
+        return self._course is not None and self._course.thinking
+
+    def stall(self, patience: float) -> str:
+        """What has been waited for in vain for ``patience`` seconds, '' if things go on. Repeated states are
+        no progress: they come too when resets or actions do not reach the plant. Planning may take its
+        time."""
+        now = time.monotonic()
+        if self.phase is Phase.RESTING or self.planning:
+            self._heard = self._progressed = now
+        if now - self._heard > patience:
+            return f"no state from the plant for {patience:g} s ({self.phase.value}); is it running?"
+        if now - self._progressed > patience:
+            lost = "a reset" if self.phase is Phase.RESETTING else "an action"
+            return f"the plant has not answered {lost} for {patience:g} s; does it get them?"
+        return ""
+
     def begin_rollout(self) -> None:
         """The next state begins a rollout; if the plant can be reset, the first state after that."""
+        self._heard = self._progressed = time.monotonic()
         self._course = None
         self.phase = Phase.WAITING
         if self.settings.reset and self._seen is not None:
@@ -150,8 +95,11 @@ class Pilot:
     def on_state(self, judgement: Judgement) -> None:
         """A state of the present session; stale ones are no concern of a pilot."""
         sample = judgement.sample
+        self._heard = time.monotonic()
         if not judgement.fresh and judgement.verdict is not Verdict.DUPLICATE:
             return
+        if judgement.verdict is Verdict.FIRST or (judgement.fresh and self.phase is not Phase.RESETTING):
+            self._progressed = self._heard
         self._seen = sample.rollout, sample.step
         if self.phase is Phase.WAITING and self.settings.reset:
             self._reset()
@@ -165,14 +113,16 @@ class Pilot:
     def stop(self, *, complete: bool) -> None:
         """Give up the command, after a zero action as the plant's last one. After a ``complete`` rollout in
         lockstep nothing moves any more, and a zero would only add a transition to it."""
-        flew, self.phase, self._course = self.phase is Phase.FLYING, Phase.RESTING, None
-        if self._seen is None or not flew:
+        flew, commanding = self.phase is Phase.FLYING, self._commanding
+        self.phase, self._course, self._commanding = Phase.RESTING, None, False
+        if self._seen is None:
             return
         rollout, step = self._seen
-        if self.settings.realtime or not complete:
+        if flew and (self.settings.realtime or not complete):
             target = step + 1 if self.settings.realtime else step
             self._port.send(self.settings.session_id, rollout, target, np.zeros(self.settings.action_dim))
-        self._port.send(self.settings.session_id, rollout, step, np.empty(0))
+        if flew or commanding:
+            self._port.send(self.settings.session_id, rollout, step, np.empty(0))
 
     def _reset(self) -> None:
         assert self._seen is not None
@@ -187,7 +137,7 @@ class Pilot:
     def _start(self, judgement: Judgement) -> None:
         sample = judgement.sample
         self.phase = Phase.FLYING
-        self._course = _Course(sample.rollout, sample.step)
+        self._course = Course(sample.rollout, sample.step, self.settings.action_dim)
         self._answer(self._course, sample.observation)
 
     def _fly(self, judgement: Judgement) -> None:
@@ -201,16 +151,23 @@ class Pilot:
                 self._send(course, sample.step, course.sent[sample.step])
         else:
             course.newest = sample.step
+            self._compare(course, sample)
             self._answer(course, sample.observation)
 
-    def _answer(self, course: _Course, observation: Array) -> None:
+    def _compare(self, course: Course, sample: StateSample) -> None:
+        """Lockstep plants apply what they are sent or nothing."""
+        if self.settings.realtime and not course.note_applied(sample.step - 1, sample.applied_action):
+            self.missed_deadlines += 1
+
+    def _answer(self, course: Course, observation: Array) -> None:
         step, settings = course.newest, self.settings
         if settings.realtime:
-            self._send(course, step + 1, self._planned(course, step + 1))
-            under_way, commanded = self._under_way(course, step), course.first_step is not None
-            situation = Situation(observation, under_way, commanded, self._deadline(course), step + 1)
+            self._send(course, step + 1, course.planned(step + 1))
+            under_way, commanded = course.under_way(step), course.first_step is not None
+            deadline, flight_step = self._deadline(course), course.flight_step(step + 1)
+            situation = Situation(observation, under_way, commanded, deadline, step + 1, flight_step)
         else:
-            situation = Situation(observation, None, False, None, step)
+            situation = Situation(observation, None, False, None, step, course.flight_step(step))
         if not course.thinking:
             self._submit(course, situation)
         elif course.first_step is not None:
@@ -218,7 +175,7 @@ class Pilot:
                 self.missed_deadlines += 1  # nobody will ever plan for that step
             course.waiting = situation
 
-    def _submit(self, course: _Course, situation: Situation) -> None:
+    def _submit(self, course: Course, situation: Situation) -> None:
         course.thinking = True
         self._port.submit(
             lambda: self._timed(situation),
@@ -233,11 +190,11 @@ class Pilot:
             raise ValueError("the planner returned a non-finite action")
         return Decision(plan, situation.step, time.monotonic() - started)
 
-    def _on_failure(self, course: _Course, error: Exception) -> None:
+    def _on_failure(self, course: Course, error: Exception) -> None:
         if course is self._course:
             self._failed(f"planning failed: {error}")
 
-    def _on_decision(self, course: _Course, decision: Decision) -> None:
+    def _on_decision(self, course: Course, decision: Decision) -> None:
         if course is not self._course:
             return
         course.thinking = False
@@ -246,11 +203,11 @@ class Pilot:
             following, course.waiting = course.waiting, None
             if following is not None:
                 # What is under way is known better now than when the state came in.
-                under_way = self._under_way(course, following.step - 1)
+                under_way = course.under_way(following.step - 1)
                 self._submit(course, replace(following, under_way=under_way))
         self._decided(decision)
 
-    def _adopt(self, course: _Course, decision: Decision) -> Decision:
+    def _adopt(self, course: Course, decision: Decision) -> Decision:
         assert decision.plan is not None
         step = decision.step
         if course.first_step is None:
@@ -259,33 +216,20 @@ class Pilot:
             course.first_step = step
         course.plan, course.plan_step = decision.plan, step
         if not self.settings.realtime:
-            self._send(course, step, self._planned(course, step))
+            self._send(course, step, course.planned(step))
             return decision
         if step <= course.newest:
             self.missed_deadlines += 1
         target = max(step, course.newest + 1)
-        self._send(course, target, self._planned(course, target))
+        self._send(course, target, course.planned(target))
         return replace(decision, step=step)
 
-    def _send(self, course: _Course, step: int, command: Array) -> None:
-        course.sent[step], course.sent_at = command, time.monotonic()
-        for old in [each for each in course.sent if each < step - 8]:
-            del course.sent[old]
+    def _send(self, course: Course, step: int, command: Array) -> None:
+        course.note_sent(step, command, time.monotonic())
+        self._commanding = True
         self._port.send(self.settings.session_id, course.rollout, step, command)
 
-    def _planned(self, course: _Course, step: int) -> Array:
-        """The newest plan's action for ``step``; zero where the plan is not or no more."""
-        offset = step - course.plan_step
-        if course.plan is None or not 0 <= offset < len(course.plan.actions):
-            return np.zeros(self.settings.action_dim)
-        return np.asarray(course.plan.actions[offset], dtype=np.float64)
-
-    def _under_way(self, course: _Course, step: int) -> Array:
-        """The action of the transition that began at ``step``: the last one sent for it or before it."""
-        known = [each for each in course.sent if each <= step]
-        return course.sent[max(known)] if known else np.zeros(self.settings.action_dim)
-
-    def _deadline(self, course: _Course) -> float | None:
+    def _deadline(self, course: Course) -> float | None:
         if course.first_step is None:
             return None
         return time.monotonic() + max(self.settings.period - self.settings.margin, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +12,16 @@ from explore_context_interfaces.srv import Reset
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
-from rclpy.wait_for_message import wait_for_message
 
 from explore_context.model import ContextModel
 from explore_context.nodes import conversions, qos
 from explore_context.nodes.counters import Rate, Rejections
+from explore_context.nodes.runtime import stop_requested
 from explore_context.nodes.samples import ActionCommand, Array, PlantDescription, RejectedMessage
 from explore_context.nodes.transition_filter import ACCOUNTED, Judgement, TransitionFilter, Verdict
 
 _ACKNOWLEDGE_SECONDS = 0.5
+_LOOK_SECONDS = 0.02
 
 
 class PlantLink:
@@ -42,7 +44,7 @@ class PlantLink:
         self._filter = TransitionFilter()
         self._actions = node.create_publisher(PlantAction, "action", qos.ACTION)
         node.create_subscription(PlantState, "state", self._take_state, qos.STATE)
-        node.create_subscription(PlantInfo, "plant_info", self._take_info, qos.LATCHED)
+        self._infos = node.create_subscription(PlantInfo, "plant_info", self._take_info, qos.LATCHED)
         self._reset_client: Any = None
 
     def connect_reset(self, service: str) -> None:
@@ -52,13 +54,16 @@ class PlantLink:
         self._reset_client = self._node.create_client(Reset, service)
 
     def wait_for_info(self, seconds: float) -> PlantDescription | None:
-        """Block until the plant has introduced itself, at most ``seconds``; for the configuration only."""
-        if self.info is None and seconds > 0:
-            found, message = wait_for_message(
-                PlantInfo, self._node, "plant_info", qos_profile=qos.LATCHED, time_to_wait=seconds
-            )
-            if found:
-                self._take_info(message)
+        """Block until the plant has introduced itself, at most ``seconds``; for the configuration only. Ends
+        early when the process is asked to stop: nobody else looks at that while a callback runs."""
+        deadline = time.monotonic() + seconds
+        while self.info is None and time.monotonic() < deadline and not stop_requested():
+            with self._infos.handle:
+                taken = self._infos.handle.take_message(PlantInfo, False)
+            if taken is None:
+                time.sleep(_LOOK_SECONDS)
+            else:
+                self._take_info(taken[0])
         return self.info
 
     def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:

@@ -170,7 +170,6 @@ class RecorderNode(Node):
         writer = self._writer
         if writer is None:
             return Report(self._problem or "not recording", {"file": self._path}, Level.ERROR)
-        free = shutil.disk_usage(self._path.parent).free
         return Report(
             "recording",
             {
@@ -178,7 +177,7 @@ class RecorderNode(Node):
                 "messages": writer.messages,
                 "topics": len(self._sequences),
                 "kilobytes": writer.size // 1000,
-                "free_megabytes": free // 10**6,
+                "free_megabytes": _free_megabytes(self._path.parent),
             },
         )
 
@@ -190,6 +189,14 @@ class RecorderNode(Node):
         self._guarded(writer.close)
         if not self._problem:
             self.get_logger().info(f"recorded {writer.messages} messages to {self._path}")
+
+
+def _free_megabytes(folder: Path) -> object:
+    """Unknown once the folder is gone, which the open file survives."""
+    try:
+        return shutil.disk_usage(folder).free // 10**6
+    except OSError:
+        return "unknown"
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -2,8 +2,9 @@
 ROS here.
 
 A session lasts until an operator says that the system is another one. A rollout ends whenever the sensors
-fall silent: what happened in between is unknown, so nothing before the gap forms a transition with anything
-after it.
+fall silent for the watchdog time: what happened in between is unknown, so nothing before the gap forms a
+transition with anything after it. A step without anything new from the sensors counts and is commanded, but
+shows no state: the old observation again would be a transition that never happened.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class RobotSession:
         self._make_session_id = make_session_id
         self._observation: Array | None = None
         self._observed_at = 0.0
+        self._fresh = False  # observed since the last tick
+        self.steps_unseen = 0
         self.session_id, self.rollout = make_session_id(), 0
         self._begin_rollout()
 
@@ -45,7 +48,7 @@ class RobotSession:
         self.authority.begin_rollout(self.session_id, self.rollout)
 
     def observe(self, observation: Array, now: float) -> None:
-        self._observation, self._observed_at = observation, now
+        self._observation, self._observed_at, self._fresh = observation, now, True
 
     def offer(self, action: ActionCommand, now: float) -> None:
         """Take an action or raise RejectedMessage."""
@@ -60,14 +63,21 @@ class RobotSession:
         self._begin_rollout()
 
     def tick(self, now: float) -> StateSample | None:
-        """A step ends. None, and a zero command, while the sensors are silent."""
+        """A step ends. None where the sensors said nothing new in it; with a zero command, and the end of the
+        rollout, when they are silent for the watchdog time."""
+        fresh, self._fresh = self._fresh, False
         self._observed_at = min(self._observed_at, now)
         if self._observation is None or now - self._observed_at > self._watchdog_time:
             self._observation = None
             if self.step >= 0:
                 self.reset(new_system=False)
             return None
+        if self.step < 0 and not fresh:
+            return None
         applied = self.command if self.step >= 0 else np.empty(0)
         self.step += 1
         self.command = self.authority.begin_transition(self.step, now)
+        if not fresh:
+            self.steps_unseen += 1
+            return None
         return StateSample(self.session_id, self.rollout, self.step, self._observation, applied)

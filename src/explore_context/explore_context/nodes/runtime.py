@@ -27,6 +27,14 @@ class _StopFlag:
         self.requested = True
 
 
+_stop = _StopFlag()
+
+
+def stop_requested() -> bool:
+    """Whether the process was asked to end: whoever blocks the executor looks here now and then."""
+    return _stop.requested
+
+
 def run_node(factory: Callable[[], Node], args: Sequence[str] | None = None) -> int:
     """Make one node and spin it until SIGINT, SIGTERM or its own wish; returns the process's exit code.
 
@@ -39,7 +47,7 @@ def run_node(factory: Callable[[], Node], args: Sequence[str] | None = None) -> 
     - a node that cannot start because of its parameters (:class:`ParameterError`) prints one line and exits
       with 2.
     """
-    stop = _stop_on_signals()
+    _stop_on_signals()
     rclpy.init(args=list(args) if args is not None else None, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = factory()
@@ -48,17 +56,17 @@ def run_node(factory: Callable[[], Node], args: Sequence[str] | None = None) -> 
         rclpy.try_shutdown()
         return 2
     try:
-        return _spin(node, stop)
+        return _spin(node)
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
 
 
-def _spin(node: Node, stop: _StopFlag) -> int:
+def _spin(node: Node) -> int:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:
-        while not stop.requested and getattr(node, "exit_code", None) is None:
+        while not _stop.requested and getattr(node, "exit_code", None) is None:
             executor.spin_once(timeout_sec=_WAIT)
     except ExternalShutdownException:
         return 0
@@ -69,10 +77,9 @@ def _spin(node: Node, stop: _StopFlag) -> int:
     return int(getattr(node, "exit_code", None) or 0)
 
 
-def _stop_on_signals() -> _StopFlag:
+def _stop_on_signals() -> None:
     """The handlers stay for the rest of the process: Ctrl-C and launch both signal, and the second must not
     hurt."""
-    stop = _StopFlag()
+    _stop.requested = False
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    return stop
+        signal.signal(number, _stop)

@@ -109,9 +109,11 @@ class BeliefSample:
 
 
 def checked_vector(what: str, values: Array, size: int) -> Array:
-    """Return ``values`` if it has ``size`` finite entries, else raise :class:`RejectedMessage`."""
+    """Return ``values`` if it has ``size`` finite entries, else raise :class:`RejectedMessage`. Finite as the
+    model sees them: 1e39 is a number here and infinity there."""
     if values.shape != (size,):
         raise RejectedMessage(Rejection.WRONG_SIZE, f"{what} has {values.size} entries, expected {size}")
-    if not np.isfinite(values).all():
-        raise RejectedMessage(Rejection.NON_FINITE, f"{what} holds a non-finite number")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(values.astype(np.float32)).all():
+            raise RejectedMessage(Rejection.NON_FINITE, f"{what} holds a number that is no finite float32")
     return values

@@ -19,12 +19,11 @@ from explore_context.model import Belief, ContextModel
 from explore_context.nodes import conversions, qos
 from explore_context.nodes.commander_node import CommanderNode
 from explore_context.nodes.commander_parameters import SwingUpParameters
-from explore_context.nodes.planning_thread import InterruptiblePlanner
 from explore_context.nodes.runtime import run_node
 from explore_context.nodes.samples import BeliefSample, RejectedMessage
 from explore_context.nodes.swing_up_run import Episode, SwingUpRun
 from explore_context.nodes.transition_filter import Judgement
-from explore_context.planning import ExecutionSettings, SwingUp, load_planner_settings, make_planner
+from explore_context.planning import ExecutionSettings, SwingUp
 
 
 class SwingUpNode(CommanderNode[SwingUpParameters]):
@@ -66,7 +65,8 @@ class SwingUpNode(CommanderNode[SwingUpParameters]):
 
     def _session_changed(self) -> None:
         self._halt("the session changed: the plant restarted or became another system")
-        self.problem = ""
+        if self.active:  # what kept it from becoming active is not about the plant's session
+            self.problem = ""
         self._reconsider()
 
     def _commander_changed(self) -> None:
@@ -126,10 +126,12 @@ class SwingUpNode(CommanderNode[SwingUpParameters]):
         return ""
 
     def _start(self, model: ContextModel, belief: Belief) -> None:
-        settings, manifest = self.settings, model.manifest
-        planner = InterruptiblePlanner(
-            make_planner(load_planner_settings(settings.planner), manifest.action_low, manifest.action_high)
-        )
+        settings = self.settings
+        try:
+            planner = self._planner(model, settings.planner)
+        except ValueError as error:  # the file was good when the parameter was set
+            self._failed(str(error))
+            return
 
         def make() -> SwingUp:
             execution = ExecutionSettings(workers=settings.threads)
@@ -147,7 +149,7 @@ class SwingUpNode(CommanderNode[SwingUpParameters]):
             self._completed,
             self._failed,
         )
-        self._waiting_for, self._run = "", run
+        self._waiting_for, self._run, self.problem = "", run, ""
         self.get_logger().info(f"swinging up with a belief of {belief.transitions} transitions")
         run.start()
 

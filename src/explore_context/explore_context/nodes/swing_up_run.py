@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from explore_context.model import Belief, ContextModel
-from explore_context.nodes.pilot import Decision, Pilot, PilotSettings, Port, Situation
+from explore_context.nodes.flight import Decision, PilotSettings, Port, Situation
+from explore_context.nodes.pilot import Pilot
 from explore_context.nodes.planning_thread import InterruptiblePlanner
 from explore_context.nodes.samples import Array
-from explore_context.nodes.transition_filter import Judgement
+from explore_context.nodes.transition_filter import Judgement, Transition, Verdict
 from explore_context.planning import SwingUp
+from explore_context.planning.objectives import swing_up_cost
 from explore_context.planning.plan import Plan
 
 _UPRIGHT_COSINE = np.cos(np.pi / 6)
@@ -22,6 +23,19 @@ _UPRIGHT_COSINE = np.cos(np.pi / 6)
 def upright(observation: Array) -> bool:
     """Within 30 degrees of the top; ``observation`` is (cos, sin, speed)."""
     return bool(observation[0] > _UPRIGHT_COSINE)
+
+
+def reward(transition: Transition) -> float:
+    """The plant's own, which knows what the motor really did; where it gives none, as a robot, an estimate
+    from states and command. Both are zero only at rest on the top.
+
+    Gym's pendulum pays for two simulation steps per transition, the second of them from half way between the
+    two states; the estimate does the same, so that returns can be compared."""
+    if transition.reward:
+        return transition.reward
+    states = np.stack([transition.state, transition.following]).astype(np.float32)
+    before, after = swing_up_cost(states, transition.action.astype(np.float32)[None])
+    return -float(before + (before + after) / 2)
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,6 @@ class SwingUpRun:
         self.total = 0.0
         self.planning_time = self.planning_time_max = 0.0
         self._ended = False
-        self._heard = time.monotonic()
         self._pilot = Pilot(port, settings, self._think, self._on_decision, self._fail)
 
     @property
@@ -72,20 +85,21 @@ class SwingUpRun:
         self._pilot.settings = replace(self._pilot.settings, margin=margin)
 
     def on_state(self, judgement: Judgement) -> None:
-        self._heard = time.monotonic()
         transition = judgement.transition
+        if judgement.verdict is Verdict.FIRST and 0 < self.decisions < self._episode:
+            self._begin_again()
         if transition is not None and self._pilot.counts(transition) and not self._ended:
             self.decisions += 1
             if self.decisions <= self._episode:
-                self.total += transition.reward
+                self.total += reward(transition)
             if self.decisions == self._episode:
                 self._complete(upright(transition.following))
         self._pilot.on_state(judgement)
 
     def check(self, state_timeout: float) -> None:
-        """Give up if the plant has been silent for too long."""
-        if not self._ended and time.monotonic() - self._heard > state_timeout:
-            self._fail(f"no state from the plant for {state_timeout:g} s ({self._pilot.phase.value})")
+        """Give up if nothing has gone on for too long."""
+        if problem := self._pilot.stall(state_timeout):
+            self._fail(problem)
 
     def end(self) -> None:
         """Zero action, command given up, planning interrupted."""
@@ -97,8 +111,12 @@ class SwingUpRun:
     def _begin(self, swing_up: SwingUp) -> None:
         if not self._ended:
             self._swing_up = swing_up
-            self._heard = time.monotonic()
             self._pilot.begin_rollout()
+
+    def _begin_again(self) -> None:
+        """Somebody reset the plant in the middle: a return over two rollouts would be none of either."""
+        self.decisions, self.total = 0, 0.0
+        self._port.submit(self._swing_up.reset, lambda _: None, lambda error: self._fail(str(error)))
 
     def _think(self, situation: Situation) -> Plan | None:
         """In the planning thread."""

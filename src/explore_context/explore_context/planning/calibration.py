@@ -91,7 +91,7 @@ class Calibration:
         self._low = np.asarray(model.manifest.action_low, np.float32)
         self._high = np.asarray(model.manifest.action_high, np.float32)
         self._plan: Plan | None = None
-        self._planned_step = 0
+        self._planned_step = self._flight_step = 0
         if planner:
             planner.reset()
 
@@ -108,24 +108,34 @@ class Calibration:
         """H[q(beta | T_0)] - H[q(beta | T_n)], nats."""
         return self.initial_entropy - self.belief.entropy
 
-    def next_action(self, state: ArrayLike, deadline: float | None = None, ahead: int = 0) -> Plan:
+    def next_action(
+        self,
+        state: ArrayLike,
+        deadline: float | None = None,
+        ahead: int = 0,
+        flight_step: int | None = None,
+    ) -> Plan:
         """Plan from ``state`` (X,); the first action of the plan is the one to apply.
 
         ``deadline``: a time of ``time.monotonic()``. ``ahead``: actions that are already under way but not
         observed; a node that plans during the control period passes the predicted state and 1.
+        ``flight_step``: actions that the plant has executed since the first of this rollout, by default as
+        many as were observed. It is larger where states got lost: what is still to be observed decides how
+        far to plan, what was executed decides which part of the last plan is over.
         """
-        step = self.step + ahead
-        if step >= self.settings.transitions:
+        remaining = self.settings.transitions - self.step - ahead
+        if remaining <= 0:
             raise RuntimeError(
                 f"the rollout has only {self.settings.transitions} transitions; begin the next rollout"
             )
+        self._fly_to(self.step + ahead if flight_step is None else flight_step)
         if self._planner is None or self._gain is None:
             plan = self._random_plan()
-        elif self.settings.scheme == "open_loop" and self._plan is not None:
-            return self._rest_of_plan(step, finished=True)
+        elif self.settings.scheme == "open_loop" and self._plan is not None and self._actions_left() > 0:
+            return self._rest_of_plan(self._plan, finished=True)
         else:
-            plan = self._search(self._planner, state, step, deadline)
-        self._plan, self._planned_step = plan, step
+            plan = self._search(self._planner, state, remaining, deadline)
+        self._plan, self._planned_step = plan, self._flight_step
         return plan
 
     def fallback(self, ahead: int = 0) -> Plan:
@@ -133,7 +143,8 @@ class Calibration:
         if self._plan is None:
             centre = ((self._low + self._high) / 2).astype(np.float32)[None]
             return Plan(centre, 0.0, 0, 0.0, False)
-        return self._rest_of_plan(min(self.step + ahead, self.settings.transitions - 1), finished=False)
+        self._fly_to(min(self.step + ahead, self.settings.transitions - 1))
+        return self._rest_of_plan(self._plan, finished=False)
 
     def observe(self, state: ArrayLike, action: ArrayLike, following: ArrayLike) -> Belief:
         """Add the transition x, u -> x+ to the belief, with the action that was really applied."""
@@ -153,9 +164,7 @@ class Calibration:
             raise RuntimeError(f"no new rollout is due at {place}")
         self.rollout += 1
         self.step = 0
-        self._plan = None
-        if self._planner:
-            self._planner.reset()
+        self._forget_plan()
 
     def predict(self, state: ArrayLike, action: ArrayLike) -> Floats:
         """Predicted next state (X,) under the belief's mean."""
@@ -176,11 +185,27 @@ class Calibration:
     def _belief_samples(self, planner: Planner, n: int) -> Floats:
         return self.belief.mean + self.belief.std * planner.draw(self._rng, n, len(self.belief.mean))
 
-    def _search(self, planner: Planner, state: ArrayLike, step: int, deadline: float | None) -> Plan:
-        remaining = self.settings.transitions - step
+    def _fly_to(self, flight_step: int) -> None:
+        """A flight that begins anew, because somebody reset the plant, leaves its old plan behind."""
+        if flight_step < self._flight_step:
+            self._forget_plan()
+        self._flight_step = flight_step
+
+    def _forget_plan(self) -> None:
+        self._plan = None
+        self._planned_step = self._flight_step = 0
+        if self._planner:
+            self._planner.reset()
+
+    def _actions_left(self) -> int:
+        """Of the last plan; without any, open loop has to plan again for what got lost."""
+        executed = self._flight_step - self._planned_step
+        return 0 if self._plan is None else len(self._plan.actions) - executed
+
+    def _search(self, planner: Planner, state: ArrayLike, remaining: int, deadline: float | None) -> Plan:
         horizon = remaining if self.settings.scheme == "open_loop" else min(self.settings.horizon, remaining)
         if self._plan is not None:
-            for _ in range(step - self._planned_step):
+            for _ in range(self._flight_step - self._planned_step):
                 planner.advance()
         return planner.plan(self.objective(state), horizon, self._rng, deadline)
 
@@ -190,8 +215,6 @@ class Calibration:
         action = self._rng.uniform(self._low, self._high).astype(np.float32)[None]
         return Plan(action, 0.0, 0, time.monotonic() - started, True)
 
-    def _rest_of_plan(self, step: int, finished: bool) -> Plan:
-        assert self._plan is not None
-        horizon = max(1, len(self._plan.actions) - (step - self._planned_step))
-        rest = self._plan.shifted(step - self._planned_step, horizon)
+    def _rest_of_plan(self, plan: Plan, finished: bool) -> Plan:
+        rest = plan.shifted(self._flight_step - self._planned_step, max(1, self._actions_left()))
         return Plan(rest.actions, rest.score, 0, 0.0, finished)

@@ -94,7 +94,7 @@ def measure_speed(
     reach = torch.tensor(bench.plant.spec.action_high, dtype=torch.float32)
     start = torch.tensor(state, dtype=torch.float32)
     time_plain_plan(network, start, horizon, reach, PaperPlannerSettings(1, 1000, 100, 20))
-    plain = min(time_plain_plan(network, start, horizon, reach, paper) for _ in range(max(1, repeats // 2)))
+    plain = min(time_plain_plan(network, start, horizon, reach, paper) for _ in range(repeats))
     work = paper.iterations * paper.candidates * paper.samples * row_flops
     rows = {"plain PyTorch": {"seconds": plain, "gflops": 1e-9 * work / plain}}
     for name, settings in (("paper", paper), ("real-time, first plan", realtime)):

@@ -102,11 +102,11 @@ class CalibrationBudget(Experiment):
                 )
             title = f"{PLANT_LABELS[self.plant]}: {rollouts} calibration rollout{'s' * (rollouts > 1)}"
             chart = Chart(title, "prediction horizon", "mean squared error", series, log_y=True)
-            figures.append(
-                Figure(
-                    f"{self.name}_{rollouts}", chart.svg(), f"MPC calibration, {summary['systems']} systems."
-                )
+            caption = (
+                f"MPC calibration with the planner {summary['planner']}, {summary['systems']} systems, "
+                f"{len(summary['models'])} model{'s' * (len(summary['models']) > 1)}."
             )
+            figures.append(Figure(f"{self.name}_{rollouts}", chart.svg(), caption))
         return figures
 
     def _runs(self, scope: Scope, transitions: int) -> list[CalibrationRun]:

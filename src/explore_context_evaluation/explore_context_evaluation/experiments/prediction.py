@@ -74,7 +74,8 @@ class PlantPrediction(Experiment):
     def rows(self, summary: Summary) -> list[Row]:
         label = PLANT_LABELS[self.plant]
         if "missing" in summary:
-            return [missing_row(f"{label}: prediction", "MPC, against the paper's MPC", summary["missing"])]
+            claim = "MPC, against the paper's same curve"
+            return [missing_row(f"{label}: prediction error", claim, summary["missing"])]
         means = {name: curve["mean"] for name, curve in summary["curves"].items()}
         figure = f"{self.plant}_prediction_mse"
         rows = [ordering_row(f"{label}: order of the schemes", means)]

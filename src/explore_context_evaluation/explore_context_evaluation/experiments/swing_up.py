@@ -115,7 +115,7 @@ class SwingUpExperiment(Experiment):
                 summary["nominal_paper_planner"]["median"],
                 paper["nominal_ground_truth"],
                 rule="",
-                note="the executed mean stalls half-way and swings back: control uses the real-time planner",
+                note="the executed mean stalls half-way and swings back: control uses another search",
             ),
         ]
 

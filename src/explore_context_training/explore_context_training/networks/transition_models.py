@@ -135,8 +135,8 @@ class ContactReset(nn.Module):
 
     def __init__(self, latent: int) -> None:
         super().__init__()
-        # Steep, because Adam moves a parameter by about the learning rate: from no effect to full takes 8 units of
-        # the sigmoid's argument.
+        # Steep, because Adam moves a parameter by about the learning rate: from no effect to full takes 8
+        # units of the sigmoid's argument.
         self.strength = nn.Parameter(torch.full((latent, latent), -1.0))
         self.target = nn.Parameter(torch.zeros(latent, latent))
         self.register_buffer("others", 1.0 - torch.eye(latent), persistent=False)

@@ -34,7 +34,8 @@ export class Scene {
     const moving = this.follow(target, now, painter.circular);
     const surface = prepare(this.canvas);
     painter.paint(surface, this.robot, this.shown);
-    const text = painter.describe(this.robot);
+    this.canvas.dataset.pose = (this.shown ?? []).map((value) => value.toFixed(3)).join(" ");
+    const text = describe(painter, this.robot);
     if (this.legend.textContent !== text) {
       this.legend.textContent = text;
       this.canvas.setAttribute("aria-label", text);
@@ -63,6 +64,15 @@ const wrap = (angle) => Math.atan2(Math.sin(angle), Math.cos(angle));
 function painterOf(robot) {
   const plant = robot.info?.plant;
   return plant === "pendulum" ? pendulum : plant === "mountain_car" ? car : plane;
+}
+
+/** What is known of the system; transitions of the belief that nobody here saw are named, not guessed. */
+function describe(painter, robot) {
+  const { unseen } = robot.coverage ?? {};
+  if (!unseen) return painter.describe(robot);
+  const count = `${unseen} transition${unseen === 1 ? "" : "s"}`;
+  if (unseen >= (robot.belief?.transitions ?? 0)) return `coverage not seen: ${count} before this view began`;
+  return `${painter.describe(robot)}; ${count} not seen here`;
 }
 
 const trailOf = (robot) => (robot.series.states?.rows ?? []).slice(-TRAIL);
@@ -120,7 +130,7 @@ function labelQuadrants(context, cx, cy, radius, robot) {
     context.fillStyle = color(count ? "text" : "muted");
     const middle = -0.75 * Math.PI + (k * Math.PI) / 2;
     const [x, y] = [cx - radius * 0.52 * Math.sin(middle), cy - radius * 0.52 * Math.cos(middle)];
-    context.fillText(count ? `${count} seen` : "unknown", x, y - 7);
+    context.fillText(count ? `${count} seen` : robot.coverage?.unseen ? "not seen" : "unknown", x, y - 7);
     if (factors.length === 4) context.fillText(`factor ${factors[k].toFixed(2)}`, x, y + 9);
   });
 }

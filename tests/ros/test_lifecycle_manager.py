@@ -1,0 +1,63 @@
+"""The lifecycle manager on an in-process graph: what it makes of messages, and of a calibrator that stops."""
+
+from __future__ import annotations
+
+import numpy as np
+from explore_context_interfaces.msg import PlantInfo, PlantState
+from std_msgs.msg import Float64
+from tests.helpers.calibration import DEACTIVATE, Scene, quick_planner
+from tests.helpers.ros import Graph
+
+from explore_context.nodes import companion, qos
+from explore_context.nodes.lifecycle_manager_node import LifecycleManagerNode
+
+__all__ = ["quick_planner"]
+
+
+def manager(graph: Graph, **parameters: object) -> LifecycleManagerNode:
+    return graph.add(LifecycleManagerNode(**graph.options(nodes=["calibrator"], **parameters)))
+
+
+def test_a_malformed_plant_info_does_not_kill_it(graph: Graph, quick_planner: str) -> None:
+    graph.node.create_publisher(PlantInfo, "plant_info", qos.LATCHED).publish(PlantInfo(plant="nonsense"))
+    scene = Scene(graph)
+    scene.calibrator(active=False, planner=quick_planner, transitions=3)
+    node = manager(graph, calibrate=True)
+    graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end of its work")
+    assert node.exit_code == 0
+
+
+def test_the_pendulums_end_is_that_of_the_episode(graph: Graph) -> None:
+    scene = Scene(graph)
+    node = manager(graph)
+    node._on_info(scene.infos[-1])
+    node._on_state(PlantState(observation=[1.0, 0.0, 0.0]))
+    node._on_return(Float64(data=-200.0))
+    node._on_state(PlantState(observation=[-1.0, 0.0, 0.0]))
+    assert node._swing_up == (-200.0, True)
+
+
+def test_a_calibrator_that_hangs_in_the_middle_is_a_failure(
+    graph: Graph, quick_planner: str, monkeypatch
+) -> None:
+    monkeypatch.setattr(companion, "_SILENCE_SECONDS", 2.0)
+    scene = Scene(graph)
+    calibrator = scene.calibrator(active=False, planner=quick_planner, transitions=100000)
+    node = manager(graph, calibrate=True)
+    graph.spin_until(lambda: node._goal is not None, 60.0, "the goal")
+    graph.executor.remove_node(calibrator)  # it is there, but nobody calls it any more
+    graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
+    assert node.exit_code == 1
+    graph.executor.add_node(calibrator)
+
+
+def test_a_calibrator_that_is_deactivated_in_the_middle_is_a_failure(
+    graph: Graph, quick_planner: str
+) -> None:
+    scene = Scene(graph)
+    scene.calibrator(active=False, planner=quick_planner, transitions=100000)
+    node = manager(graph, calibrate=True)
+    graph.spin_until(lambda: node._goal is not None, 60.0, "the goal")
+    assert scene.change("calibrator", DEACTIVATE)
+    graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
+    assert node.exit_code == 1 and np.isfinite(scene.beliefs[-1].mean).all()
