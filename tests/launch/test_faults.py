@@ -102,9 +102,8 @@ def assert_clean_exit(process: Process, number: int) -> None:
 
 def assert_ends_while_configuring(graph: Graph, robot: Robot, number: signal.Signals) -> None:
     """Without a plant, configuring waits for one for a minute."""
-    lonely = robot.start(
-        "calibrator", "lonely", "-r", "plant_info:=nobody", "-p", "plant_timeout:=60.0", "-p", "model:=pendulum"
-    )
+    alone = ("-r", "plant_info:=nobody", "-p", "plant_timeout:=60.0", "-p", "model:=pendulum")
+    lonely = robot.start("calibrator", "lonely", *alone)
     client = graph.node.create_client(ChangeState, "/lonely/change_state")
     graph.spin_until(client.service_is_ready, PATIENCE, "the lonely calibrator")
     robot.values("lonely")  # it hears and is heard

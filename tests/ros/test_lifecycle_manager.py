@@ -14,22 +14,22 @@ from explore_context.nodes.lifecycle_manager_node import LifecycleManagerNode
 __all__ = ["quick_planner"]
 
 
-def manager(graph: Graph, **parameters: object) -> LifecycleManagerNode:
-    return graph.add(LifecycleManagerNode(**graph.options(nodes=["calibrator"], **parameters)))
+def manager(graph: Graph, *, calibrate: bool = True) -> LifecycleManagerNode:
+    return graph.add(LifecycleManagerNode(**graph.options(nodes=["calibrator"], calibrate=calibrate)))
 
 
 def test_a_malformed_plant_info_does_not_kill_it(graph: Graph, quick_planner: str) -> None:
     graph.node.create_publisher(PlantInfo, "plant_info", qos.LATCHED).publish(PlantInfo(plant="nonsense"))
     scene = Scene(graph)
     scene.calibrator(active=False, planner=quick_planner, transitions=3)
-    node = manager(graph, calibrate=True)
+    node = manager(graph)
     graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end of its work")
     assert node.exit_code == 0
 
 
 def test_the_pendulums_end_is_that_of_the_episode(graph: Graph) -> None:
     scene = Scene(graph)
-    node = manager(graph)
+    node = manager(graph, calibrate=False)
     node._on_info(scene.infos[-1])
     node._on_state(PlantState(observation=[1.0, 0.0, 0.0]))
     node._on_return(Float64(data=-200.0))
@@ -43,7 +43,7 @@ def test_a_calibrator_that_hangs_in_the_middle_is_a_failure(
     monkeypatch.setattr(companion, "_SILENCE_SECONDS", 2.0)
     scene = Scene(graph)
     calibrator = scene.calibrator(active=False, planner=quick_planner, transitions=100000)
-    node = manager(graph, calibrate=True)
+    node = manager(graph)
     graph.spin_until(lambda: node._goal is not None, 60.0, "the goal")
     graph.executor.remove_node(calibrator)  # it is there, but nobody calls it any more
     graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
@@ -56,7 +56,7 @@ def test_a_calibrator_that_is_deactivated_in_the_middle_is_a_failure(
 ) -> None:
     scene = Scene(graph)
     scene.calibrator(active=False, planner=quick_planner, transitions=100000)
-    node = manager(graph, calibrate=True)
+    node = manager(graph)
     graph.spin_until(lambda: node._goal is not None, 60.0, "the goal")
     assert scene.change("calibrator", DEACTIVATE)
     graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
