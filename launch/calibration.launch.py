@@ -95,6 +95,7 @@ def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         found.append(node("recorder", "recorder", {"path": path}))
     if flag("autostart", context):
         settings = {"nodes": managed, "calibrate": True, "wait_for_return": swing_up}
+        settings["wait_for_recorder"] = flag("record", context)
         manager = node("lifecycle_manager", "lifecycle_manager", settings)
         found += [manager, RegisterEventHandler(OnProcessExit(target_action=manager, on_exit=manager_ended))]
     return found

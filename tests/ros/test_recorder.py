@@ -15,6 +15,7 @@ from explore_context_interfaces.msg import ContextBelief, PlantState
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
+from std_msgs.msg import Bool
 from tests.helpers.calibration import Scene, Watch
 from tests.helpers.processes import Process, Processes
 from tests.helpers.recordings import info_item, pendulum_states, state_items, write_ours
@@ -61,6 +62,9 @@ def test_the_recording_is_the_run(graph: Graph, processes: Processes, tmp_path: 
     processes.run(PACKAGE, "calibrator", "-p", f"model:={model.folder}", "-p", "threads:=1")
     robot = Watch(graph)
     robot.bring_up("calibrator")
+    ready = graph.collect(Bool, "recorder/ready", qos.LATCHED)
+    graph.spin_until(lambda: ready, 30.0, "a recorder that hears plant and calibrator")
+    assert ready[0].data
     _, result = robot.goal(transitions=TRANSITIONS, scheme="mpc", seed=1).wait()
     assert result.success and result.transitions == TRANSITIONS
     reports = recorder_reports(graph)

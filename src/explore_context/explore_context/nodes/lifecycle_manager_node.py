@@ -22,7 +22,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
-from std_msgs.msg import Float64
+from std_msgs.msg import Bool, Float64
 
 from explore_context.nodes import conversions, qos
 from explore_context.nodes.companion import Companion
@@ -38,6 +38,7 @@ from explore_context.nodes.swing_up_run import upright
 _POLL = 0.05
 _ANSWER = 2.0  # seconds in which a living node tells its state
 _TRANSITION = 10.0  # seconds for a transition; loading a model takes most of them
+_RECORDER = 15.0  # seconds for the recorder to find everybody
 _LINES = 6  # of progress in one calibration, about
 # Deep enough for a lockstep plant that is faster than this process for a while.
 _EVERY_STATE = QoSProfile(depth=2000)
@@ -172,6 +173,8 @@ class LifecycleManagerNode(Node):
         self.create_subscription(Float64, "swing_up_return", self._on_return, qos.LATCHED)
         await self._until(lambda: self._info, self._settings.timeout, "plant_info")
         assert self._info is not None
+        if self._settings.wait_for_recorder:
+            await self._wait_for_recorder()
         self._coverage = coverage = Coverage(self._info.plant)
         result = await self._send_goal()
         self._coverage = None
@@ -181,6 +184,17 @@ class LifecycleManagerNode(Node):
             raise ManagerError(f"calibration failed: {result.message}")
         swing_up = await self._wait_for_return() if self._settings.wait_for_return else None
         self._print(summary(facts, coverage, swing_up))
+
+    async def _wait_for_recorder(self) -> None:
+        """Discovery may take seconds, and a recording without its first transitions is not the run. A recorder
+        that fails is no reason not to calibrate."""
+        self._doing = "waiting for the recorder"
+        answers: list[Bool] = []
+        self.create_subscription(Bool, "recorder/ready", answers.append, qos.LATCHED)
+        try:
+            await self._until(lambda: answers, _RECORDER, "recorder/ready")
+        except ManagerError as error:
+            self.get_logger().warning(f"{error}; the recording may lack the beginning of the run")
 
     async def _send_goal(self) -> Calibrate.Result:
         """A result has no deadline, but the node that owes it must be there."""

@@ -15,6 +15,9 @@ class ManagerParameters:
     calibrate: bool = parameter(
         False, "Send a goal to the calibrator once all nodes are active.", read_only=True
     )
+    wait_for_recorder: bool = parameter(
+        False, "Start only when the recorder hears plant and calibrator.", read_only=True
+    )
     wait_for_return: bool = parameter(False, "Wait for the return of the swing-up.", read_only=True)
     timeout: float = parameter(
         30.0,

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
+from std_msgs.msg import Bool
 
+from explore_context.nodes import qos
 from explore_context.nodes.diagnostics import Diagnostics, Level, Report, steady_clock
 from explore_context.nodes.parameters import NodeParameters, parameter
 from explore_context.nodes.run_facts import RunFacts
@@ -81,6 +83,9 @@ class RecorderNode(Node):
         self._sequences: dict[str, int] = {}
         self._problem = ""
         self._chores: list[Any] = []
+        # Latched, and once only: true when plant and calibrator are heard, false when nothing will be recorded.
+        self._ready = self.create_publisher(Bool, "~/ready", qos.LATCHED)
+        self._told = False
         self._facts = RunFacts(self, self._write_facts)
         self._diagnostics = Diagnostics(self, "recorder", self._report)
         self._path = Path(settings.path or ".")
@@ -142,6 +147,13 @@ class RecorderNode(Node):
     def _write_facts(self, facts: dict[str, str]) -> None:
         if (writer := self._writer) is not None:
             self._guarded(lambda: writer.add_metadata(facts))
+            if {"plant", "model_hash"} <= facts.keys():
+                self._tell_ready(True)
+
+    def _tell_ready(self, ready: bool) -> None:
+        if not self._told:
+            self._told = True
+            self._ready.publish(Bool(data=ready))
 
     def _flush(self) -> None:
         if (writer := self._writer) is not None:
@@ -155,6 +167,7 @@ class RecorderNode(Node):
             self._problem = str(error)
             self.get_logger().error(self._problem)
             self._end()
+            self._tell_ready(False)
             self._diagnostics.publish()
 
     def _end(self) -> None:
