@@ -11,8 +11,8 @@ HERE = Path(__file__).resolve().parent
 def data_files(folder):
     """Pairs (share folder, files) for every file below `folder` of the workspace's top level.
 
-    Files outside the package cannot be installed, so the folder is linked into it. The link is made here and is not
-    in git, because not every way to copy a tree keeps links.
+    Files outside the package cannot be installed, so the folder is linked into it. The link is made here and
+    is not in git, because not every way to copy a tree keeps links.
     """
     link = HERE / folder
     if not link.is_dir():

@@ -186,8 +186,8 @@ class LifecycleManagerNode(Node):
         self._print(summary(facts, coverage, swing_up))
 
     async def _wait_for_recorder(self) -> None:
-        """Discovery may take seconds, and a recording without its first transitions is not the run. A recorder
-        that fails is no reason not to calibrate."""
+        """Discovery may take seconds, and a recording without its first transitions is not the run. A
+        recorder that fails is no reason not to calibrate."""
         self._doing = "waiting for the recorder"
         answers: list[Bool] = []
         self.create_subscription(Bool, "recorder/ready", answers.append, qos.LATCHED)

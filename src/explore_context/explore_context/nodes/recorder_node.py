@@ -83,7 +83,7 @@ class RecorderNode(Node):
         self._sequences: dict[str, int] = {}
         self._problem = ""
         self._chores: list[Any] = []
-        # Latched, and once only: true when plant and calibrator are heard, false when nothing will be recorded.
+        # Latched, once: true when plant and calibrator are heard, false when nothing will be recorded.
         self._ready = self.create_publisher(Bool, "~/ready", qos.LATCHED)
         self._told = False
         self._facts = RunFacts(self, self._write_facts)
