@@ -198,6 +198,7 @@ def test_providers(exported: Path) -> None:
         ContextModel.load(exported, SessionSettings(provider="tpu"))  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore:Specified provider")
 def test_cuda_that_does_not_start_is_an_error(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a CUDA build of ONNX Runtime on a machine without a driver: it falls back and only prints."""
     monkeypatch.setattr(

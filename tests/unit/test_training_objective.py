@@ -113,9 +113,10 @@ def test_squared_error_is_scaled_by_a_fixed_standard_deviation(setup) -> None:
 
 def test_the_variance_does_not_answer_for_the_squared_error(setup) -> None:
     model, batch = setup
-    latents = model.transition.start(model.normalise_state(batch.states[:, 0]))
+    latents = model.transition.start(model.normalise_state(batch.states[:, 0])).detach().requires_grad_()
     target = model.normalise_state(batch.states[:, 1])
-    objective.scaled_squared_error(model.transition, latents.detach(), target).sum().backward()
+    objective.scaled_squared_error(model.transition, latents, target).sum().backward()
+    assert latents.grad is not None and latents.grad.abs().max() > 0
     assert all(p.grad is None for p in model.transition.variance_decoder.parameters())
 
 
