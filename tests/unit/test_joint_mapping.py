@@ -63,13 +63,16 @@ def test_robot_steps_only_with_fresh_sensors() -> None:
     made = robot()
     assert made.tick(0.0) is None
     made.observe(np.array([1.0]), 0.05)
-    first, second = made.tick(0.1), made.tick(0.2)
+    first = made.tick(0.1)
+    made.observe(np.array([1.5]), 0.15)
+    second = made.tick(0.2)
     assert first is not None and second is not None
     assert (first.step, first.applied_action.size) == (0, 0)
     assert (second.step, second.applied_action.tolist()) == (1, [0.0])
     made.offer(ActionCommand("s0", 0, 2, np.array([1.5]), "a"), 0.25)
     made.observe(np.array([2.0]), 0.25)
     assert made.tick(0.3).step == 2 and made.command == [1.5]  # type: ignore[union-attr]
+    made.observe(np.array([2.5]), 0.35)
     assert made.tick(0.4).applied_action == [1.5]  # type: ignore[union-attr]
 
 

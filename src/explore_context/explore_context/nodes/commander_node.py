@@ -144,6 +144,8 @@ class CommanderNode(LifecycleNode, Generic[P]):
         except Exception as error:  # whatever it is, rclpy would swallow it
             return self._refuse(f"not configured: {error}")
         self.link.connect_reset(settings.reset_service)
+        if info is not None and settings.reset_plant:
+            self.link.wait_for_reset()
         self.model, self._configured, self.problem = model, settings, ""
         self.get_logger().info(f"model {model.folder} ({model.model_hash}), {model.provider}")
         if info is None:

@@ -22,6 +22,7 @@ from explore_context.nodes.transition_filter import ACCOUNTED, Judgement, Transi
 
 _ACKNOWLEDGE_SECONDS = 0.5
 _LOOK_SECONDS = 0.02
+_DISCOVERY_SECONDS = 3.5  # DDS repeats its announcements every 3 s
 
 
 class PlantLink:
@@ -65,6 +66,15 @@ class PlantLink:
             else:
                 self._take_info(taken[0])
         return self.info
+
+    def wait_for_reset(self) -> None:
+        """Block until the reset service is discovered, for the configuration only: a goal may come right
+        after it. Not every plant has one."""
+        deadline = time.monotonic() + _DISCOVERY_SECONDS
+        while not (self._reset_client.service_is_ready() or stop_requested()):
+            if time.monotonic() > deadline:
+                return
+            time.sleep(_LOOK_SECONDS)
 
     def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
         """Publish an action for ``step``; an empty ``command`` gives up the command. What is meant for a

@@ -5,6 +5,7 @@ import { color, known, prepare, reducedMotion } from "./theme.js";
 const SETTLE = 0.05; // time constant of the motion between two states, seconds
 const WELL_KNOWN = 5; // transitions after which a quadrant has its full shade
 const TRAIL = 25;
+const SMALLEST = 32; // pixels: margins alone take that much
 
 /** Moves smoothly to each new state and stops drawing once it is there. */
 export class Scene {
@@ -33,7 +34,8 @@ export class Scene {
     const target = painter.pose(this.robot);
     const moving = this.follow(target, now, painter.circular);
     const surface = prepare(this.canvas);
-    painter.paint(surface, this.robot, this.shown);
+    // Before the first layout there is no room to paint in; the ResizeObserver asks again.
+    if (Math.min(surface.width, surface.height) > SMALLEST) painter.paint(surface, this.robot, this.shown);
     this.canvas.dataset.pose = (this.shown ?? []).map((value) => value.toFixed(3)).join(" ");
     const text = describe(painter, this.robot);
     if (this.legend.textContent !== text) {
