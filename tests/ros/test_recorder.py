@@ -16,7 +16,7 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
 from std_msgs.msg import Bool
-from tests.helpers.calibration import Scene, Watch
+from tests.helpers.calibration import DEACTIVATE, Scene, Watch
 from tests.helpers.processes import Process, Processes
 from tests.helpers.recordings import info_item, pendulum_states, state_items, write_ours
 from tests.helpers.ros import Graph
@@ -67,6 +67,7 @@ def test_the_recording_is_the_run(graph: Graph, processes: Processes, tmp_path: 
     assert ready[0].data
     _, result = robot.goal(transitions=TRANSITIONS, scheme="mpc", seed=1).wait()
     assert result.success and result.transitions == TRANSITIONS
+    assert robot.change("calibrator", DEACTIVATE)  # a transition event after all have found each other
     reports = recorder_reports(graph)
     seen = len(reports)
     graph.spin_until(lambda: len(reports) > seen + 1, what="the last messages to be written")
