@@ -181,6 +181,13 @@ def test_fallback_is_the_previous_plan_shifted(model: ContextModel) -> None:
     np.testing.assert_array_equal(calibration.fallback().actions, plan.actions[2:])
 
 
+def test_fallback_after_lost_states_goes_on_with_the_plan(model: ContextModel) -> None:
+    calibration = Calibration(model, CalibrationSettings("mpc", transitions=5, horizon=4), quick_planner(), 0)
+    plan = calibration.next_action(DOWN, flight_step=3)  # three were executed, none was observed
+    np.testing.assert_array_equal(calibration.fallback().actions, plan.actions)
+    np.testing.assert_array_equal(calibration.fallback(flight_step=4).actions, plan.actions[1:])
+
+
 def test_planning_ahead_of_the_observation(model: ContextModel) -> None:
     planner = Recording()
     calibration = Calibration(model, CalibrationSettings("mpc", transitions=3, horizon=3), planner, 0)

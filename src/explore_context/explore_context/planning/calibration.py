@@ -138,12 +138,15 @@ class Calibration:
         self._plan, self._planned_step = plan, self._flight_step
         return plan
 
-    def fallback(self, ahead: int = 0) -> Plan:
-        """For a missed deadline: the previous plan, shifted; without one, the centre of the action range."""
+    def fallback(self, ahead: int = 0, flight_step: int | None = None) -> Plan:
+        """For a missed deadline: the previous plan, shifted; without one, the centre of the action range.
+        Arguments as of ``next_action``."""
         if self._plan is None:
             centre = ((self._low + self._high) / 2).astype(np.float32)[None]
             return Plan(centre, 0.0, 0, 0.0, False)
-        self._fly_to(min(self.step + ahead, self.settings.transitions - 1))
+        step = min(self.step + ahead, self.settings.transitions - 1) if flight_step is None else flight_step
+        # Where states got lost, fewer were observed than executed; the plan is never older than it was.
+        self._flight_step = max(self._flight_step, step)
         return self._rest_of_plan(self._plan, finished=False)
 
     def observe(self, state: ArrayLike, action: ArrayLike, following: ArrayLike) -> Belief:
