@@ -44,7 +44,7 @@ def _cost(objective: Objective, actions: torch.Tensor, low: Floats, high: Floats
 def _icem(
     objective: Objective, horizon: int, low: Floats, high: Floats, evaluations: int, seed: int
 ) -> Floats:
-    from pytorch_icem import iCEM  # type: ignore[import-not-found,unused-ignore]
+    from pytorch_icem import iCEM
 
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 (the library draws its coloured noise from numpy's global stream)
@@ -69,7 +69,7 @@ def _icem(
 def _mppi(
     objective: Objective, horizon: int, low: Floats, high: Floats, evaluations: int, seed: int
 ) -> Floats:
-    from pytorch_mppi import MPPI  # type: ignore[import-not-found,unused-ignore]
+    from pytorch_mppi import MPPI
 
     torch.manual_seed(seed)
     planner = MPPI(

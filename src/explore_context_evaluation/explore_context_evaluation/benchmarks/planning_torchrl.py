@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tensordict import TensorDict, TensorDictBase  # type: ignore[import-not-found,unused-ignore]
-from torchrl.data import Bounded, Composite, Unbounded  # type: ignore[import-not-found,unused-ignore]
-from torchrl.envs import EnvBase  # type: ignore[import-not-found,unused-ignore]
-from torchrl.modules import CEMPlanner  # type: ignore[import-not-found,unused-ignore]
+from tensordict import TensorDict, TensorDictBase
+from torchrl.data import Bounded, Composite, Unbounded
+from torchrl.envs import EnvBase
+from torchrl.modules import CEMPlanner
 
 from explore_context.planning import Objective
 
