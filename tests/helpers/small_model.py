@@ -25,6 +25,9 @@ SMALL = {
     "residual": ModelSettings(
         "residual", 4, 24, 16, 5, encoder_hidden=(20, 20), encoder_products=True, layers=2, anchored=True
     ),
+    "modulated": ModelSettings(
+        "residual", 4, 24, 16, 5, body=12, layers=3, modulated=True, substeps=2, anchored=True
+    ),
     "contact": ModelSettings("residual", 4, 24, 16, 5, contact=True),
     "gru": ModelSettings("gru", 20, 24, 16, 5, encoder_hidden=(20,)),
 }

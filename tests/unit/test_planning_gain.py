@@ -26,7 +26,7 @@ MODELS = Path(__file__).parents[2] / "models"
 STATE = np.array([-0.9, 0.3, 1.5], np.float32)
 
 
-@pytest.fixture(scope="module", params=["residual", "contact", "gru"])
+@pytest.fixture(scope="module", params=["residual", "modulated", "contact", "gru"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ContextModel:
     return export_small_model(tmp_path_factory.mktemp("model") / "pendulum", request.param)
 

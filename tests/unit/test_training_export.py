@@ -48,6 +48,7 @@ ARCHITECTURES = {
     "paper with products": replace(GRU, encoder_products=True, normalise=True),
     "not monotone": replace(GRU, monotone=False),
     "residual": replace(RESIDUAL, anchored=True, normalise=True),
+    "modulated": replace(RESIDUAL, modulated=True, body=20, substeps=2, contact=True, normalise=True),
     "contact": replace(RESIDUAL, contact=True, normalise=True),
     "constant variance": replace(RESIDUAL, constant_variance=True, normalise=True),
 }

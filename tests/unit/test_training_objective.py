@@ -30,6 +30,7 @@ TOY_LIKE = replace(RESIDUAL, constant_variance=True)
 VARIANTS = {
     "gru": GRU,
     "residual": RESIDUAL,
+    "modulated": replace(RESIDUAL, modulated=True, substeps=2),
     "constant variance": TOY_LIKE,
     "not monotone": replace(GRU, monotone=False),
 }
@@ -88,13 +89,20 @@ def test_random_points_estimate_the_sum(setup) -> None:
     torch.testing.assert_close(torch.stack(estimates).mean(), full, rtol=1e-4, atol=1e-3)
 
 
-def test_squared_error_is_scaled_by_a_fixed_standard_deviation(setup) -> None:
+@pytest.mark.parametrize("given", ["posterior", "context"])
+def test_squared_error_is_scaled_by_a_fixed_standard_deviation(setup, given) -> None:
     model, batch = setup
-    stage = replace(STAGE, squared_error_weight=2.0)
+    stage = replace(STAGE, squared_error_weight=2.0, squared_error_given=given)
     plain, _ = objective.loss_and_terms(model, batch, STAGE, 0.0, ObjectiveSettings(), None)
     loss, terms = objective.loss_and_terms(model, batch, stage, 0.0, ObjectiveSettings(), None)
-    _, posterior = reference.reference_beliefs(model, batch)
+    prior, posterior = reference.reference_beliefs(model, batch)
     beta = posterior[0] + posterior[1] * batch.noise
+    if given == "context":  # on the first half of the rows
+        rows = len(beta) // 2
+        beta, batch = (
+            prior[0][:rows],
+            replace(batch, states=batch.states[:rows], actions=batch.actions[:rows]),
+        )
     path = z = reference.start(model, batch.states[:, 0])
     expected = torch.zeros(())
     for h in range(batch.actions.shape[1]):

@@ -73,6 +73,8 @@ def scaled_squared_error(model: TransitionModel, latents: Tensor, states: Tensor
 
     The likelihood divides by the variance, so transitions that are already precise outweigh the rare ones on
     a boundary (a change of quadrant, a wall) that make most of the error. One power less gives these a say.
+    With beta the mean of q(. | C) it asks for what the model is used for, the prediction from a calibration;
+    the likelihood asks for it only by the KL.
     """
     error = states - model.decode_mean(latents)
     return (error**2 / model.decode_variance(latents).detach().sqrt()).sum(-1)
@@ -113,6 +115,18 @@ def context_beliefs(model: ContextModel, batch: TensorBatch) -> tuple[Belief, Be
     return Belief(*model.belief(context)), Belief(*model.belief(torch.maximum(context, target)))
 
 
+def _rollout(
+    transition: TransitionModel, first: Tensor, action_codes: Tensor, context_code: Tensor
+) -> Tensor:
+    """Latent states z_1..z_H (H, n, latent) from normalised states (n, X) and codes (H, n, .), (n, .)."""
+    z = transition.start(first)
+    latents = []
+    for action_code in action_codes.unbind():
+        z = transition.step(z, action_code, context_code)
+        latents.append(z)
+    return torch.stack(latents)
+
+
 def loss_and_terms(
     model: ContextModel,
     batch: TensorBatch,
@@ -139,12 +153,7 @@ def loss_and_terms(
     action_codes = transition.encode_actions(actions)
     context_code = transition.encode_context(beta)
 
-    z = transition.start(states[0])
-    latents = []
-    for action_code in action_codes.unbind():
-        z = transition.step(z, action_code, context_code)
-        latents.append(z)
-    path = torch.stack(latents)
+    path = _rollout(transition, states[0], action_codes, context_code)
     multi_step = multi_step_log_likelihood(transition, path, states).mean()
 
     first = transition.start(states if points is None else states[points])
@@ -168,6 +177,13 @@ def loss_and_terms(
         terms["empty_kl"] = empty_context_kl(model)
         loss = loss + objective.empty_context_weight * terms["empty_kl"]
     if stage.squared_error_weight:
+        if stage.squared_error_given == "context":
+            half = slice(len(beta) // 2)  # enough, and half the cost
+            states, action_codes = states[:, half], action_codes[:, half]
+            first, codes, following = first[:, half], codes[:, half], following[:, half]
+            given = transition.encode_context(prior.mean[half])
+            path = _rollout(transition, states[0], action_codes, given)
+            after_one = transition.step(first[:horizon], codes, given)
         error = scaled_squared_error(transition, path, states[1:]).mean()
         error = error + scaled_squared_error(transition, after_one, following).mean()
         terms["squared_error"] = horizon * error

@@ -31,7 +31,10 @@ class ModelSettings:
     encoder_hidden: tuple[int, ...] = (200,)
     encoder_products: bool = False
     decoder_hidden: int = 200
-    layers: int = 1  # residual only: hidden layers after the first
+    layers: int = 1  # residual only: hidden layers
+    body: int = 0  # residual only: width of the hidden layers after the first; 0: the same
+    modulated: bool = False  # residual only: the context scales the last hidden layer, see networks
+    substeps: int = 1  # residual only: applications of the dynamics per transition
     contact: bool = False  # residual only: learn what happens to the state when a part of it hits its bound
     monotone: bool = True
     anchored: bool = False
@@ -40,7 +43,7 @@ class ModelSettings:
     normalise: bool = False
 
     def __post_init__(self) -> None:
-        _positive(self, "latent", "hidden", "embedding", "belief", "decoder_hidden", "layers")
+        _positive(self, "latent", "hidden", "embedding", "belief", "decoder_hidden", "layers", "substeps")
         _positive(self, "variance_floor")
 
 
@@ -85,6 +88,8 @@ class StageSettings:
         0  # steps of the chunk on which single-step and reconstruction are evaluated; 0: all
     )
     squared_error_weight: float = 0.0  # beyond the paper, see objective.scaled_squared_error
+    # beta of that term: a sample of q(. | D u C) as in the likelihood, or the mean of q(. | C), as in use
+    squared_error_given: typing.Literal["posterior", "context"] = "posterior"
 
     def __post_init__(self) -> None:
         _positive(self, "steps", "batch", "chunk", "learning_rate")

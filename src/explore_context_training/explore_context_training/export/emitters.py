@@ -33,7 +33,8 @@ def emit_linear(g: GraphBuilder, x: str, weight: Weights, bias: Weights | None =
     return g.op("Gemm", *inputs)
 
 
-def linear_weights(layer: nn.Linear) -> tuple[Weights, Weights]:
+def linear_weights(layer: nn.Module) -> tuple[Weights, Weights]:
+    assert isinstance(layer, nn.Linear)
     weight = functional.relu(layer.weight) if isinstance(layer, NonNegativeLinear) else layer.weight
     return to_numpy(weight), to_numpy(layer.bias)
 
@@ -146,11 +147,11 @@ class TransitionEmitter(ABC):
     def context_code(self, g: GraphBuilder, beta: str) -> str: ...
 
     @abstractmethod
-    def code_width(self) -> int: ...
+    def context_width(self) -> int:
+        """Width of ``context_code``."""
 
     @abstractmethod
-    def step(self, g: GraphBuilder, z: str, codes: str) -> str:
-        """``codes``: action code + context code, (n, code_width)."""
+    def step(self, g: GraphBuilder, z: str, action_code: str, context_code: str) -> str: ...
 
     @abstractmethod
     def mean(self, g: GraphBuilder, z: str) -> str: ...
@@ -165,6 +166,22 @@ class TransitionEmitter(ABC):
         else:
             argument = emit_mlp(g, decoder.network, z)
         return g.op("Add", g.op("Softplus", argument), floor)
+
+
+def emit_context_factors(g: GraphBuilder, network: ResidualTransitionModel, beta: str) -> str:
+    """The modulated model's factors of the last hidden layer, (n, hidden)."""
+    assert network.context_factors is not None
+    argument = g.op("Mul", emit_mlp(g, network.context_factors, beta), g.constant([0.5]))
+    return g.op("Mul", g.op("Tanh", argument), g.constant([2.0]))
+
+
+def emit_change(
+    g: GraphBuilder, network: ResidualTransitionModel, hidden: str, unit: Weights | float = 1.0
+) -> str:
+    """step_scale * last layer, in units of ``unit`` (latent,), all folded into one product."""
+    scale = to_numpy(network.step_scale) / np.float32(unit)
+    weight, bias = linear_weights(network.body[-1])
+    return emit_linear(g, hidden, scale[:, None] * weight, scale * bias)
 
 
 class ResidualEmitter(TransitionEmitter):
@@ -182,20 +199,31 @@ class ResidualEmitter(TransitionEmitter):
         return emit_mlp(g, self._network.action_encoder, action)
 
     def context_code(self, g: GraphBuilder, beta: str) -> str:
-        return emit_mlp(g, self._network.context_encoder, beta)
+        added = emit_mlp(g, self._network.context_encoder, beta)
+        if self._network.context_factors is None:
+            return added
+        return g.op("Concat", added, emit_context_factors(g, self._network, beta), axis=1)
 
-    def code_width(self) -> int:
-        return self._network.input.out_features
+    def context_width(self) -> int:
+        return sum(self._network.code_widths)
 
-    def step(self, g: GraphBuilder, z: str, codes: str) -> str:
+    def step(self, g: GraphBuilder, z: str, action_code: str, context_code: str) -> str:
         network = self._network
-        hidden = g.op("Relu", g.op("Add", emit_linear(g, z, *linear_weights(network.input)), codes))
-        scale = to_numpy(network.step_scale)
-        last = network.body[-1]
-        assert isinstance(last, nn.Linear)
-        weight, bias = linear_weights(last)
-        change = emit_linear(g, emit_mlp(g, network.body[:-1], hidden), scale[:, None] * weight, scale * bias)
-        following = g.op("Add", z, change)
+        added, factors = context_code, None
+        if network.context_factors is not None:
+            added, factors = g.ops("Split", [context_code, g.integers(*network.code_widths)], 2, axis=1)
+        code = g.op("Add", action_code, added)
+        for _ in range(network.substeps):
+            z = self._substep(g, z, code, factors)
+        return z
+
+    def _substep(self, g: GraphBuilder, z: str, code: str, factors: str | None) -> str:
+        network = self._network
+        hidden = g.op("Relu", g.op("Add", emit_linear(g, z, *linear_weights(network.input)), code))
+        hidden = emit_mlp(g, network.body[:-1], hidden)
+        if factors is not None:
+            hidden = g.op("Mul", hidden, factors)
+        following = g.op("Add", z, emit_change(g, network, hidden))
         bounded = self._bounded(g, following)
         return bounded if network.contact is None else self._after_contact(g, following, bounded)
 
@@ -233,11 +261,12 @@ class GruEmitter(TransitionEmitter):
         code = g.op("Relu", emit_mlp(g, self._network.context_encoder, beta))
         return emit_linear(g, code, to_numpy(self._network.cell.weight_ih[:, self.latent :]))
 
-    def code_width(self) -> int:
+    def context_width(self) -> int:
         return 3 * self.latent
 
-    def step(self, g: GraphBuilder, z: str, codes: str) -> str:
+    def step(self, g: GraphBuilder, z: str, action_code: str, context_code: str) -> str:
         cell, width = self._network.cell, self.latent
+        codes = g.op("Add", action_code, context_code)
         inputs = g.ops("Split", [codes, g.integers(2 * width, width)], 2, axis=1)
         weight, bias = to_numpy(cell.weight_hh), to_numpy(cell.bias_hh)
         gates = emit_linear(g, z, weight[: 2 * width], bias[: 2 * width])

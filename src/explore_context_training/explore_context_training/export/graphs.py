@@ -54,12 +54,9 @@ def step_graph(model: ContextModel) -> onnx.ModelProto:
     state = g.input("state", ["n", model.states])
     action = g.input("action", ["n", model.actions])
     beta = g.input("beta", ["n", model.settings.belief])
-    codes = g.op(
-        "Add",
-        emitter.action_code(g, emit_normalised_action(g, model, action)),
-        emitter.context_code(g, beta),
-    )
-    z = emitter.step(g, emitter.start(g, emit_normalised_state(g, model, state)), codes)
+    action_code = emitter.action_code(g, emit_normalised_action(g, model, action))
+    first = emitter.start(g, emit_normalised_state(g, model, state))
+    z = emitter.step(g, first, action_code, emitter.context_code(g, beta))
     g.output(emit_raw_state(g, model, emitter.mean(g, z)), "mean", ["n", model.states])
     g.output(_emit_raw_variance(g, model, emitter.variance(g, z)), "variance", ["n", model.states])
     return g.model()
@@ -77,12 +74,12 @@ def rollout_graph(model: ContextModel) -> onnx.ModelProto:
 
     body = GraphBuilder("rollout_step", "step_")
     z_in = body.input("z", ["n", emitter.latent])
-    code_in = body.input("context_code", ["n", emitter.code_width()])
+    code_in = body.input("context_code", ["n", emitter.context_width()])
     action_in = body.input("action", ["n", model.actions])
     action_code = emitter.action_code(body, emit_normalised_action(body, model, action_in))
-    following = emitter.step(body, z_in, body.op("Add", action_code, code_in))
+    following = emitter.step(body, z_in, action_code, code_in)
     body.output(following, "z_next", ["n", emitter.latent])
-    body.output(code_in, "context_code_next", ["n", emitter.code_width()])
+    body.output(code_in, "context_code_next", ["n", emitter.context_width()])
     body.output(emit_raw_state(body, model, emitter.mean(body, following)), "mean", ["n", model.states])
     body.output(
         _emit_raw_variance(body, model, emitter.variance(body, following)), "variance", ["n", model.states]

@@ -8,11 +8,14 @@ activation), and coordinates are chosen so that bounds are scalars.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
 from explore_context_training.export.emitters import (
     Weights,
+    emit_change,
+    emit_context_factors,
     emit_linear,
     emit_mlp,
     emit_normalised_state,
@@ -28,12 +31,17 @@ from explore_context_training.networks.transition_models import GruTransitionMod
 _FAR = np.float32(2.0**20)
 
 
+# Multiplies hidden rows (K S, width) by their sample's context factors; leaves them alone if there are none.
+Scaling = Callable[[GraphBuilder, str], str]
+
+
 class Imagination(ABC):
     """One step of an imagined rollout in the planner's coordinates. ``parts``: widths of the codes that a
     step takes.
     """
 
     parts: tuple[int, ...]
+    factors: int = 0  # width of the context factors
     latent: int
     # normalised state = scale * predicted + offset, both (X,)
     scale: Weights
@@ -51,9 +59,13 @@ class Imagination(ABC):
     def context_codes(self, g: GraphBuilder, beta: str) -> list[str]:
         """Context samples (n, B) -> one code (n, width) for each of ``parts``; all biases are in here."""
 
+    def context_factors(self, g: GraphBuilder, beta: str) -> str | None:
+        """Factors (n, ``factors``) that the step takes beside the codes, if it takes any."""
+        return None
+
     @abstractmethod
-    def step(self, g: GraphBuilder, z: str, codes: list[str]) -> str:
-        """Next latent state from sums of action and context codes."""
+    def step(self, g: GraphBuilder, z: str, codes: list[str], scaled: Scaling) -> str:
+        """Next latent state from sums of action and context codes; ``scaled`` applies the context factors."""
 
     @abstractmethod
     def predicted(self, g: GraphBuilder, z: str) -> str:
@@ -68,7 +80,7 @@ class ResidualImagination(Imagination):
     def __init__(self, model: ContextModel, network: ResidualTransitionModel) -> None:
         self._model, self._network = model, network
         self.latent = network.latent
-        self.parts = (network.input.out_features,)
+        self.parts, self.factors = network.code_widths[:1], sum(network.code_widths[1:])
         states = model.states
         low, high = to_numpy(network.low), to_numpy(network.high)
         bounded = np.isfinite(low) & np.isfinite(high)
@@ -91,14 +103,20 @@ class ResidualImagination(Imagination):
         code = emit_mlp(g, self._network.context_encoder, beta)
         return [g.op("Add", code, g.constant(bias + weight @ self._middle))]
 
-    def step(self, g: GraphBuilder, z: str, codes: list[str]) -> str:
+    def context_factors(self, g: GraphBuilder, beta: str) -> str | None:
+        return None if self._network.context_factors is None else emit_context_factors(g, self._network, beta)
+
+    def step(self, g: GraphBuilder, z: str, codes: list[str], scaled: Scaling) -> str:
+        for _ in range(self._network.substeps):
+            z = self._substep(g, z, codes[0], scaled)
+        return z
+
+    def _substep(self, g: GraphBuilder, z: str, code: str, scaled: Scaling) -> str:
         network = self._network
         weight, _ = linear_weights(network.input)
-        hidden = g.op("Relu", g.op("Gemm", z, g.constant((weight * self._half).T, "weight"), codes[0]))
-        scale = to_numpy(network.step_scale) / self._half
-        weight, bias = linear_weights(network.body[-1])
-        change = emit_linear(g, emit_mlp(g, network.body[:-1], hidden), scale[:, None] * weight, scale * bias)
-        following = g.op("Add", z, change)
+        hidden = g.op("Relu", g.op("Gemm", z, g.constant((weight * self._half).T, "weight"), code))
+        hidden = scaled(g, emit_mlp(g, network.body[:-1], hidden))
+        following = g.op("Add", z, emit_change(g, network, hidden, self._half))
         bounded = self._bounded(g, following)
         return bounded if network.contact is None else self._after_contact(g, following, bounded)
 
@@ -150,7 +168,7 @@ class GruImagination(Imagination):
             emit_linear(g, code, w, b) for w, b in zip(np.split(weight, 3), np.split(bias, 3), strict=True)
         ]
 
-    def step(self, g: GraphBuilder, z: str, codes: list[str]) -> str:
+    def step(self, g: GraphBuilder, z: str, codes: list[str], scaled: Scaling) -> str:
         cell = self._network.cell
         reset_weight, update_weight, new_weight = np.split(to_numpy(cell.weight_hh), 3)
         new_bias = to_numpy(cell.bias_hh)[2 * self.latent :]

@@ -49,7 +49,7 @@ def gain_graph(model: ContextModel) -> onnx.ModelProto:
     # b - pooled, with b the bias of the encoder's last layer: see below.
     shifted_in = body.input("shifted", ["n", width])
     codes, action = loop.scanned_inputs(body)
-    z = imagined.step(body, z_in, codes)
+    z = imagined.step(body, z_in, codes, loop.scaled)
     x = imagined.predicted(body, z)
     # max(p, e) = p + relu(e - p): the maximum becomes the fused activation of the encoder's last product, and
     # since p is never negative the encoder's own last relu is contained in it.
@@ -83,7 +83,7 @@ def imagine_graph(model: ContextModel) -> onnx.ModelProto:
     body = GraphBuilder("imagine_step", "step_")
     z_in = body.input("z", ["n", imagined.latent])
     codes, _ = loop.scanned_inputs(body)
-    z = imagined.step(body, z_in, codes)
+    z = imagined.step(body, z_in, codes, loop.scaled)
     body.output(z, "z_next", ["n", imagined.latent])
     body.output(imagined.predicted(body, z), "predicted", ["n", model.states])
     predicted = g.scan(body, [loop.start], loop.scanned, outputs=1, axis=0)[1]
@@ -114,6 +114,10 @@ class _Loop:
         self._context_codes = [
             g.op("Unsqueeze", code, g.integers(0)) for code in imagined.context_codes(g, beta)
         ]
+        factors = imagined.context_factors(g, beta)
+        # (1, S C): one long row that every candidate's samples are multiplied with
+        self._factors = None if factors is None else g.op("Reshape", factors, g.integers(1, -1))
+        self._by_candidate = g.op("Concat", self.candidates, g.integers(-1), axis=0)
         # (H, K, U): the loop's axis first, or Scan would copy.
         normalised = emit_normalised_action(g, model, g.op("Transpose", actions, perm=[1, 0, 2]))
         codes = imagined.action_codes(g, g.op("Reshape", normalised, g.integers(-1, model.actions)))
@@ -134,6 +138,13 @@ class _Loop:
             both = body.op("Add", body.op("Unsqueeze", action, body.integers(1)), context)
             codes.append(body.op("Reshape", both, body.integers(-1, width)))
         return codes, body.input("action", ["K", self._model.actions])
+
+    def scaled(self, body: GraphBuilder, hidden: str) -> str:
+        """Hidden rows (K S, C) times the context factors of their samples."""
+        if self._factors is None:
+            return hidden
+        product = body.op("Mul", body.op("Reshape", hidden, self._by_candidate), self._factors)
+        return body.op("Reshape", product, body.integers(-1, self._imagined.factors))
 
     def for_all_samples(self, body: GraphBuilder, action: str) -> str:
         """(K, U) -> (K S, U)."""

@@ -157,9 +157,14 @@ class ResidualTransitionModel(TransitionModel):
     """Dynamics in the state space itself, z = [x, m]: x+ = x + f(x, m, u, beta), with a small memory m
     that carries uncertainty.
 
-    The mean needs no decoder and no reconstruction: it is the first part of z, kept within [low, high]
-    (X,). The variance is decoded
-    from all of z.
+    The mean needs no decoder and no reconstruction: it is the first part of z, kept within [low, high] (X,).
+    The variance is decoded from all of z.
+
+    ``modulated``: the context also scales the last hidden layer. What it changes is often a coefficient (of
+    the motor in a quadrant, of the slope at a place): the layers below can learn once, for all systems, where
+    each coefficient acts.
+    ``substeps``: f is applied this often in a transition, as a simulator does that holds an action for some
+    of its own steps; a switch in the dynamics is then one of the state alone.
     """
 
     def __init__(
@@ -170,12 +175,16 @@ class ResidualTransitionModel(TransitionModel):
         belief: int,
         memory: int,
         hidden: int,
+        body: int,
         layers: int,
+        modulated: bool,
+        substeps: int,
         contact: bool,
         constant_variance: bool,
         variance_floor: float,
     ) -> None:
         super().__init__()
+        self.modulated, self.substeps = modulated, substeps
         self.states = states = len(low)
         self.latent = states + memory
         # Far beyond what a trained memory holds, but finite: a rollout can never overflow.
@@ -184,8 +193,16 @@ class ResidualTransitionModel(TransitionModel):
         self.register_buffer("high", torch.cat([high, wide]), persistent=False)
         self.action_encoder = mlp([actions, 64, hidden])
         self.context_encoder = mlp([belief, hidden, hidden])
+        self.context_factors = mlp([belief, hidden, body]) if modulated else None
+        if self.context_factors is not None:
+            _start_around(self.context_factors[-1], 0.5)
+        # Of the context's code: what is added in the first layer, factors of the last hidden layer.
+        self.code_widths = (hidden, body) if modulated else (hidden,)
         self.input = nn.Linear(self.latent, hidden)
-        self.body = mlp([hidden] * layers + [self.latent])
+        self.body = mlp([hidden] + [body] * (layers - 1) + [self.latent])
+        for layer in self.body[:-1]:
+            if isinstance(layer, nn.Linear):  # five layers of PyTorch's own start would lose the action
+                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
         # Steps are small against the state: start near the identity, so that long rollouts are stable
         # from the first update on.
         self.step_scale = nn.Parameter(torch.full((self.latent,), 0.2))
@@ -200,11 +217,24 @@ class ResidualTransitionModel(TransitionModel):
         return self.action_encoder(actions)
 
     def encode_context(self, beta: Tensor) -> Tensor:
-        return self.context_encoder(beta)
+        """What is added to the first layer and, ``modulated``, factors of the last hidden one in (-2, 2)."""
+        added = self.context_encoder(beta)
+        if self.context_factors is None:
+            return added
+        return torch.cat([added, 2.0 * torch.tanh(0.5 * self.context_factors(beta))], dim=-1)
 
     def step(self, z: Tensor, action_code: Tensor, context_code: Tensor) -> Tensor:
-        hidden = functional.relu(self.input(z) + action_code + context_code)
-        following = z + self.step_scale * self.body(hidden)
+        added, *factors = context_code.split(self.code_widths, dim=-1)
+        code = action_code + added
+        for _ in range(self.substeps):
+            z = self._substep(z, code, factors)
+        return z
+
+    def _substep(self, z: Tensor, code: Tensor, factors: list[Tensor]) -> Tensor:
+        hidden = self.body[:-1](functional.relu(self.input(z) + code))
+        for factor in factors:
+            hidden = hidden * factor
+        following = z + self.step_scale * self.body[-1](hidden)
         bounded = self._bounded(following)
         return bounded if self.contact is None else self._bounded(self.contact(following, bounded))
 
@@ -216,3 +246,11 @@ class ResidualTransitionModel(TransitionModel):
 
     def decode_variance(self, z: Tensor) -> Tensor:
         return self.variance_decoder(z)
+
+
+def _start_around(layer: nn.Module, centre: float) -> None:
+    """Let a layer start near a constant: smaller weights, biases within half a unit of ``centre``."""
+    assert isinstance(layer, nn.Linear)
+    with torch.no_grad():
+        layer.weight.mul_(0.5)
+        layer.bias.uniform_(centre - 0.5, centre + 0.5)
