@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("ros2_mini", reason="a full ROS 2 is in use")
 
-from launch import LaunchContext, LaunchDescription, LaunchService
+from launch import InvalidLaunchFileError, LaunchContext, LaunchDescription, LaunchService
 from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
@@ -20,7 +20,10 @@ from launch.actions import (
     TimerAction,
 )
 from launch.conditions import IfCondition, InvalidConditionExpressionError, UnlessCondition
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.launch_description_sources import (
+    PythonLaunchDescriptionSource,
+    get_launch_description_from_any_launch_file,
+)
 from launch.substitutions import (
     AndSubstitution,
     EnvironmentVariable,
@@ -151,6 +154,32 @@ def test_include_passes_arguments_and_knows_its_folder(tmp_path: Path) -> None:
         "mode", default_value=LaunchConfiguration("size", default="c"), choices=["a", "b"]
     )
     assert run(bad) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("from launch.actions import ReadEveryMind", "ReadEveryMind"),
+        ("from launch_ros.actions import ComposableNodeContainer", "ComposableNodeContainer"),
+        ("import launch_testing_of_tomorrow", "launch_testing_of_tomorrow"),
+        ("import launch.actions; launch.actions.ReadEveryMind()", "ReadEveryMind"),
+    ],
+)
+def test_a_missing_part_of_launch_is_named_with_what_to_do(tmp_path: Path, line: str, missing: str) -> None:
+    file = tmp_path / "x.launch.py"
+    file.write_text(f"{line}\n")
+    with pytest.raises(
+        InvalidLaunchFileError, match=rf"{missing}.* needs a full ROS 2 \(x.launch.py, line 1\)"
+    ):
+        get_launch_description_from_any_launch_file(str(file))
+
+
+def test_other_errors_of_a_launch_file_stay_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "x.launch.py"
+    file.write_text("import of_my_own\n")
+    with pytest.raises(InvalidLaunchFileError) as caught:
+        get_launch_description_from_any_launch_file(str(file))
+    assert "of_my_own" in str(caught.value) and "full ROS 2" not in str(caught.value)
 
 
 def test_declared_arguments_are_found_everywhere() -> None:

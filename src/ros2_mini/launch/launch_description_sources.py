@@ -49,13 +49,27 @@ def get_launch_description_from_any_launch_file(launch_file_path: str) -> Launch
             raise NotImplementedError(f"'{launch_file_path}': launch files in {extension} need a full ROS 2")
         description: Any = get_launch_description_from_python_launch_file(launch_file_path)
     except Exception as error:
-        raise InvalidLaunchFileError(extension, likely_errors=[error], path=launch_file_path) from error
+        likely = [_explained(error)]
+        raise InvalidLaunchFileError(extension, likely_errors=likely, path=launch_file_path) from error
     from .launch_description import LaunchDescription
 
     if not isinstance(description, LaunchDescription):
         wrong = TypeError(f"generate_launch_description() returned {description!r}, not a LaunchDescription")
         raise InvalidLaunchFileError(extension, likely_errors=[wrong], path=launch_file_path)
     return description
+
+
+def _explained(error: Exception) -> Exception:
+    """The same error or, if a part of launch is missing here, one that says where it is to be had."""
+    module = ""
+    if isinstance(error, ImportError):
+        module = error.name or ""
+    elif isinstance(error, AttributeError):
+        module = getattr(error.obj, "__name__", "")
+    if not module.startswith("launch"):
+        return error
+    explained = type(error)(f"{error}; ros2_mini has only a part of launch, this file needs a full ROS 2")
+    return explained.with_traceback(error.__traceback__)
 
 
 class AnyLaunchDescriptionSource(LaunchDescriptionSource):

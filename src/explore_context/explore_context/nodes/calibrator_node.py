@@ -41,6 +41,8 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
     """One goal at a time; every goal begins with the prior (or the recording of ``prior_bag``, which holds
     for the system of its session only)."""
 
+    GRAPH = "gain"
+
     def __init__(self, **options: Any) -> None:
         """``options`` are those of every rclpy node."""
         self._run: CalibrationRun | None = None

@@ -17,8 +17,13 @@ from typing import Any, Generic, TypeVar
 from lifecycle_msgs.srv import ChangeState
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from explore_context.model import ContextModel, ModelError, SessionSettings
-from explore_context.nodes.commander_parameters import CommanderParameters, model_folder, structural_change
+from explore_context.model import ContextModel, ModelError
+from explore_context.nodes.commander_parameters import (
+    CommanderParameters,
+    model_folder,
+    session_settings,
+    structural_change,
+)
 from explore_context.nodes.diagnostics import Diagnostics, Level, Report, steady_clock
 from explore_context.nodes.flight import PilotSettings
 from explore_context.nodes.namesakes import namesakes
@@ -28,7 +33,7 @@ from explore_context.nodes.plant_link import PlantLink, mismatch
 from explore_context.nodes.runtime import stop_requested
 from explore_context.nodes.samples import Array, PlantDescription
 from explore_context.nodes.transition_filter import Judgement
-from explore_context.planning import load_planner_settings, make_planner
+from explore_context.planning import ExecutionSettings, graph_runner, load_planner_settings, make_planner
 
 P = TypeVar("P", bound=CommanderParameters)
 T = TypeVar("T")
@@ -38,7 +43,9 @@ _CHECK_PERIOD = 0.1
 
 
 class CommanderNode(LifecycleNode, Generic[P]):
-    """Is the :class:`~explore_context.nodes.flight.Port` of its pilots."""
+    """Is the :class:`~explore_context.nodes.flight.Port` of its pilots. ``GRAPH``: what it plans with."""
+
+    GRAPH: str
 
     def __init__(self, name: str, parameters: type[P], what: str, **options: Any) -> None:
         super().__init__(name, **options)
@@ -137,9 +144,11 @@ class CommanderNode(LifecycleNode, Generic[P]):
             name = settings.model or (info.plant if info else "")
             if not name:
                 raise ModelError("parameter 'model' is empty and no plant on plant_info gives it a name")
-            model = ContextModel.load(model_folder(name), SessionSettings(settings.provider))  # type: ignore[arg-type]
+            model = ContextModel.load(model_folder(name), session_settings(settings))
             if info is not None and (misfit := mismatch(model, info)):
                 raise ModelError(misfit)
+            # Open and warm up the planner's graph now: the first plan must not wait for a file.
+            graph_runner(model, self.GRAPH, ExecutionSettings(workers=settings.threads))
             self._load(model)
         except Exception as error:  # whatever it is, rclpy would swallow it
             return self._refuse(f"not configured: {error}")

@@ -5,14 +5,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ament_index_python.packages import get_package_share_directory
 
+from explore_context.model.sessions import Provider, SessionSettings
 from explore_context.nodes.parameters import parameter
 
 STRUCTURAL = frozenset(
-    {"model", "provider", "threads", "reset_service", "prior_bag", "plant_timeout", "autostart_calibration"}
+    {
+        "model",
+        "provider",
+        "threads",
+        "spinning",
+        "denormals_as_zero",
+        "reset_service",
+        "prior_bag",
+        "plant_timeout",
+        "autostart_calibration",
+    }
 )
 """Fixed while a node is configured: it was built with them."""
 
@@ -35,6 +46,12 @@ class CommanderParameters:
         choices=("cpu", "cuda", "auto"),
     )
     threads: int = parameter(0, "Threads that planning uses; 0: one per core, at most 8.", low=0, high=64)
+    spinning: bool = parameter(
+        False, "Let ONNX Runtime's threads burn a core while they wait: less latency, less left for others."
+    )
+    denormals_as_zero: bool = parameter(
+        True, "Let the processor take denormal numbers as zero: they are slow, and no result needs them."
+    )
     planner: str = parameter("realtime", "Planner configuration: paper, realtime or the path of a YAML file.")
     seed: int = parameter(0, _SEED_DESCRIPTION, low=0)
     samples: int = parameter(
@@ -77,6 +94,15 @@ class SwingUpParameters(CommanderParameters):
     planner: str = parameter("swing_up", "Planner configuration: swing_up, paper or the path of a YAML file.")
     episode: int = parameter(50, "Decisions over which the return is summed.", low=1, high=100000)
     keep_balancing: bool = parameter(True, "Go on balancing after the episode.")
+
+
+def session_settings(parameters: CommanderParameters) -> SessionSettings:
+    """How ONNX Runtime is to run the model. One thread a session: planning shares blocks out by itself."""
+    return SessionSettings(
+        provider=cast(Provider, parameters.provider),
+        spinning=parameters.spinning,
+        denormals_as_zero=parameters.denormals_as_zero,
+    )
 
 
 def structural_change(new: Any, configured: Any) -> str:

@@ -29,6 +29,8 @@ from explore_context.planning import ExecutionSettings, SwingUp
 class SwingUpNode(CommanderNode[SwingUpParameters]):
     """Idle until the right belief is there; everything that changes its mind calls ``_reconsider``."""
 
+    GRAPH = "imagine"
+
     def __init__(self, **options: Any) -> None:
         """``options`` are those of every rclpy node."""
         self._run: SwingUpRun | None = None

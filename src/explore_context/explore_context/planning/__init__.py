@@ -14,7 +14,7 @@ from explore_context.planning.calibration import (
 from explore_context.planning.cem import CrossEntropyMethod
 from explore_context.planning.control import SwingUp
 from explore_context.planning.execution import ExecutionSettings
-from explore_context.planning.objectives import ExpectedInformationGain, SwingUpCost
+from explore_context.planning.objectives import ExpectedInformationGain, SwingUpCost, graph_runner
 from explore_context.planning.plan import Objective, Plan, Planner, PlanningError
 from explore_context.planning.realtime import RealtimePlanner
 from explore_context.planning.settings import (
@@ -54,6 +54,7 @@ __all__ = [
     "SwingUp",
     "SwingUpCost",
     "default_calibration",
+    "graph_runner",
     "load_planner_settings",
     "make_planner",
     "planner_names",
