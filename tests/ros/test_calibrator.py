@@ -285,6 +285,14 @@ def test_parameters_that_may_change_and_those_that_may_not(graph: Graph, quick_p
     scene.bring_up("calibrator")
 
 
+def test_horizon_bounds_how_far_mpc_plans_ahead(graph: Graph, quick_planner: str) -> None:
+    scene = Scene(graph)
+    scene.calibrator(planner=quick_planner, horizon=3)
+    goal = scene.goal(transitions=5)
+    assert goal.wait()[0] == GoalStatus.STATUS_SUCCEEDED
+    assert [len(f.planned_actions) for f in goal.feedback] == [3, 3, 3, 2, 1]
+
+
 def test_deactivating_aborts_the_goal_with_a_zero_action(graph: Graph, quick_planner: str) -> None:
     scene = Scene(graph)
     scene.calibrator(planner=quick_planner)

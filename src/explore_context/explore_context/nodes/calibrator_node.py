@@ -156,7 +156,7 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
             scheme=cast(Scheme, scheme),
             transitions=goal.transitions or node.transitions or defaults.transitions,
             rollouts=goal.rollouts or node.rollouts,
-            horizon=defaults.horizon,
+            horizon=node.horizon or defaults.horizon,
             samples=node.samples,
         )
 

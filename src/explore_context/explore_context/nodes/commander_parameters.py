@@ -82,6 +82,9 @@ class CalibratorParameters(CommanderParameters):
     transitions: int = parameter(
         0, "Transitions per rollout; 0: the paper's number for this plant.", low=0, high=100000
     )
+    horizon: int = parameter(
+        0, "Steps that MPC plans ahead, at most; 0: the paper's number for this plant.", low=0, high=100000
+    )
     rollouts: int = parameter(1, "Rollouts, each from an initial state.", low=1, high=1000)
     autostart_calibration: bool = parameter(False, "Start a calibration when the node becomes active.")
     prior_bag: str = parameter("", "Recording of the same system whose transitions the belief starts with.")
