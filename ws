@@ -83,7 +83,8 @@ install_interfaces() {
     fi
     unlock 9
     rm -rf install/$name
-    cp -a "$stored/install/$name" install/$name
+    cp -a "$stored/install/$name" install/$name ||
+        { rm -rf install/$name; die "cannot copy the messages to $ROOT/install (is the disk full?); mend that and try again."; }
     grep -rlIF "$stored/install/$name" install/$name | xargs -r sed -i "s|$stored/install/$name|$ROOT/install/$name|g"
     printf '%s\n' "$hash" >install/$name/.hash
 }
