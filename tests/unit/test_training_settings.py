@@ -109,8 +109,13 @@ def test_schedules() -> None:
     assert cosine_at((2.0, 1.0), 0.5) == pytest.approx(1.5)
 
 
-def test_only_appended_stages_extend_a_run() -> None:
+def test_a_run_goes_on_with_the_stages_that_it_began() -> None:
     base = settings_from(minimal())
-    longer = replace(base, stages=(*base.stages, *base.stages))
-    assert base.extends(base) and longer.extends(base) and not base.extends(longer)
-    assert not replace(longer, model=replace(base.model, hidden=9)).extends(base)
+    first = base.stages[0]
+    longer = replace(base, stages=(first, first))
+    other = replace(base, stages=(first, replace(first, batch=2 * first.batch)))
+    done = first.steps
+    assert base.continues(base, done) and longer.continues(base, done) and other.continues(longer, done)
+    assert base.continues(longer, done) and not base.continues(longer, done + 1)
+    assert not other.continues(longer, done + 1)
+    assert not replace(longer, model=replace(base.model, hidden=9)).continues(base, done)

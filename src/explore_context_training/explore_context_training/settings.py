@@ -148,9 +148,12 @@ class TrainingSettings:
     def steps(self) -> int:
         return sum(stage.steps for stage in self.stages)
 
-    def extends(self, other: TrainingSettings) -> bool:
-        """A run with ``other`` settings can go on with these: the same but for appended stages."""
-        same_start = self.stages[: len(other.stages)] == other.stages
+    def continues(self, other: TrainingSettings, step: int) -> bool:
+        """A run with ``other`` settings can go on with these at ``step``: the same but for stages that have
+        not begun.
+        """
+        begun = [k for k in range(len(other.stages)) if sum(s.steps for s in other.stages[:k]) < step]
+        same_start = all(k < len(self.stages) and self.stages[k] == other.stages[k] for k in begun)
         return same_start and dataclasses.replace(self, stages=other.stages) == other
 
     def stage_at(self, step: int) -> tuple[int, float]:

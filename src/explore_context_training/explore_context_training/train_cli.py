@@ -90,10 +90,10 @@ def _train(options: argparse.Namespace) -> int:
 def _existing(run: Run, resume: bool, overwrite: bool) -> Checkpoint | None:
     if resume:
         checkpoint = Checkpoint.load(run.checkpoint_path, run.device)
-        if not run.settings.extends(checkpoint.settings):
+        if not run.settings.continues(checkpoint.settings, checkpoint.record.step):
             raise CheckpointError(
                 f"{run.checkpoint_path} was trained with other settings than the recipe has now "
-                "(only stages may be appended); restore the settings, or start anew with --overwrite"
+                "(only stages that have not begun may change); restore the settings, or start anew with --overwrite"
             )
         return checkpoint
     if run.checkpoint_path.exists() and not overwrite:
