@@ -57,8 +57,8 @@ class RealtimePlannerSettings:
     finalists, finalist_samples:  the best candidates are compared under more context samples (0: not).
     """
 
-    iterations: int = 5
-    candidates: int = 24
+    iterations: int = 4
+    candidates: int = 22
     decay: float = 0.9
     first_iterations: int = 3
     first_candidates: int = 40
