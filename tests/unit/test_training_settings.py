@@ -72,6 +72,7 @@ def test_paper_recipe_is_the_paper() -> None:
         (lambda s: s["stages"][0].update(kl_weight=float("nan")), r"stages\[0\].kl_weight"),
         (lambda s: s.update(stages=[]), r"cpu.stages: expected a list"),
         (lambda s: s["model"].update(belief=0), r"cpu.model: belief: 0 must be positive"),
+        (lambda s: s["model"].update(body=8), r"cpu.model: body: there are no layers after the first"),
         (lambda s: s["data"].update(pairs=5), r"cpu.data: pairs: 5 do not fill 10 blocks"),
         (lambda s: s["stages"][0].update(batch=0), r"stages\[0\]: batch: 0 must be positive"),
         (lambda s: s["stages"][0].update(batch=3), r"stages\[0\]: batch: 3 is odd"),

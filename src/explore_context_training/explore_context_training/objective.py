@@ -115,18 +115,6 @@ def context_beliefs(model: ContextModel, batch: TensorBatch) -> tuple[Belief, Be
     return Belief(*model.belief(context)), Belief(*model.belief(torch.maximum(context, target)))
 
 
-def _rollout(
-    transition: TransitionModel, first: Tensor, action_codes: Tensor, context_code: Tensor
-) -> Tensor:
-    """Latent states z_1..z_H (H, n, latent) from normalised states (n, X) and codes (H, n, .), (n, .)."""
-    z = transition.start(first)
-    latents = []
-    for action_code in action_codes.unbind():
-        z = transition.step(z, action_code, context_code)
-        latents.append(z)
-    return torch.stack(latents)
-
-
 def loss_and_terms(
     model: ContextModel,
     batch: TensorBatch,
@@ -153,7 +141,7 @@ def loss_and_terms(
     action_codes = transition.encode_actions(actions)
     context_code = transition.encode_context(beta)
 
-    path = _rollout(transition, states[0], action_codes, context_code)
+    path = transition.rollout(states[0], action_codes, context_code)
     multi_step = multi_step_log_likelihood(transition, path, states).mean()
 
     first = transition.start(states if points is None else states[points])
@@ -182,7 +170,7 @@ def loss_and_terms(
             states, action_codes = states[:, half], action_codes[:, half]
             first, codes, following = first[:, half], codes[:, half], following[:, half]
             given = transition.encode_context(prior.mean[half])
-            path = _rollout(transition, states[0], action_codes, given)
+            path = transition.rollout(states[0], action_codes, given)
             after_one = transition.step(first[:horizon], codes, given)
         error = scaled_squared_error(transition, path, states[1:]).mean()
         error = error + scaled_squared_error(transition, after_one, following).mean()

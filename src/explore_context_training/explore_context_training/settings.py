@@ -44,6 +44,8 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         _positive(self, "latent", "hidden", "embedding", "belief", "decoder_hidden", "layers", "substeps")
+        if self.body and self.layers == 1:
+            raise ValueError("body: there are no layers after the first; give more layers or leave it out")
         _positive(self, "variance_floor")
 
 

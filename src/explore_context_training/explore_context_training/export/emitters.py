@@ -169,7 +169,7 @@ class TransitionEmitter(ABC):
 
 
 def emit_context_factors(g: GraphBuilder, network: ResidualTransitionModel, beta: str) -> str:
-    """The modulated model's factors of the last hidden layer, (n, hidden)."""
+    """The modulated model's factors of the last hidden layer, (n, body)."""
     assert network.context_factors is not None
     argument = g.op("Mul", emit_mlp(g, network.context_factors, beta), g.constant([0.5]))
     return g.op("Mul", g.op("Tanh", argument), g.constant([2.0]))

@@ -101,14 +101,11 @@ class ContextModel(nn.Module):
         """Latent states z_1..z_H, (n, H, latent), from raw state (n, X), actions (n, H, U) and beta (n,
         B).
         """
-        z = self.transition.start(self.normalise_state(state))
-        action_codes = self.transition.encode_actions(self.normalise_action(actions))
+        action_codes = self.transition.encode_actions(self.normalise_action(actions)).transpose(0, 1)
         context_code = self.transition.encode_context(beta)
-        latents = []
-        for action_code in action_codes.unbind(dim=1):
-            z = self.transition.step(z, action_code, context_code)
-            latents.append(z)
-        return torch.stack(latents, dim=1)
+        return self.transition.rollout(self.normalise_state(state), action_codes, context_code).transpose(
+            0, 1
+        )
 
     def predict(self, state: Tensor, actions: Tensor, beta: Tensor) -> Tensor:
         """Mean of q(x_{n+h} | x_n, u, beta) for h = 1..H as raw states, (n, H, X)."""

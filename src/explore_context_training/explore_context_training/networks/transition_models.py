@@ -42,6 +42,15 @@ class TransitionModel(nn.Module):
     def step(self, z: Tensor, action_code: Tensor, context_code: Tensor) -> Tensor:
         """h_RNN: z_{n+1} from z_n; the codes broadcast against each other."""
 
+    def rollout(self, state: Tensor, action_codes: Tensor, context_code: Tensor) -> Tensor:
+        """z_1..z_H (H, n, latent) from states (n, X), action codes (H, n, .) and context code (n, .)."""
+        z = self.start(state)
+        latents = []
+        for action_code in action_codes.unbind():
+            z = self.step(z, action_code, context_code)
+            latents.append(z)
+        return torch.stack(latents)
+
     @abstractmethod
     def decode_mean(self, z: Tensor) -> Tensor:
         """d_state,mu, (..., X)."""
@@ -184,7 +193,7 @@ class ResidualTransitionModel(TransitionModel):
         variance_floor: float,
     ) -> None:
         super().__init__()
-        self.modulated, self.substeps = modulated, substeps
+        self.substeps = substeps
         self.states = states = len(low)
         self.latent = states + memory
         # Far beyond what a trained memory holds, but finite: a rollout can never overflow.
