@@ -49,7 +49,9 @@ build_hash() {
 }
 
 is_built() {        # hash
-    local package
+    local package calibrator=install/explore_context/lib/explore_context/calibrator
+    # A plain `colcon build` in between leaves scripts of another Python.
+    head -n 3 $calibrator 2>/dev/null | grep -qF "$ENVIRONMENT/base/bin/python" || return
     [[ $(cat build/.hash 2>/dev/null) == "$1" && -d install/explore_context_interfaces ]] || return
     for package in "${PYTHON_PACKAGES[@]}"; do
         [[ -d build/$package/$package.egg-info && -d install/$package ]] || return
@@ -162,7 +164,7 @@ lint() {
 # tests/conftest.py makes the surroundings (private ROS domain, log folder), so that plain pytest has them too.
 run_tests() {
     local failed=0
-    if ! command -v chromium >/dev/null; then
+    if ! command -v chromium chromium-browser google-chrome >/dev/null; then
         ( install_debian chromium ) || say "the browser tests will be skipped"
     fi
     if [[ -z "${*/--slow/}" ]]; then lint || failed=1; fi       # arguments that choose tests: only those
@@ -170,12 +172,15 @@ run_tests() {
     return $failed
 }
 
-# Bash start-up files often put other Pythons first on the PATH: the workspace's goes before them again.
+# Bash start-up files often put other Pythons first on the PATH, or source another ROS: the workspace's own comes back after.
 open_shell() {
+    local name restore=()
     if (( $# )); then exec bash "$@"; fi
+    for name in PATH PYTHONPATH LD_LIBRARY_PATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH ROS_DISTRO RMW_IMPLEMENTATION; do
+        if [[ -v $name ]]; then restore+=("export $name=$(printf %q "${!name}")"); else restore+=("unset $name"); fi
+    done
     say "the environment of the workspace; exit leaves it"
-    exec bash --rcfile <(printf '%s\n' "[ ! -f ~/.bashrc ] || . ~/.bashrc" "PATH=$(printf %q "$PATH")" \
-        "PS1=\"(explore_context) \$PS1\"") -i
+    exec bash --rcfile <(printf '%s\n' "[ ! -f ~/.bashrc ] || . ~/.bashrc" "${restore[@]}" "PS1=\"(explore_context) \$PS1\"") -i
 }
 
 clean() {

@@ -129,12 +129,17 @@ explain_pip_failure() {
     die "installing the Python packages failed: ${reason#ERROR: } (log: $log)"
 }
 
-# The system's rclpy was built against the system's numpy: there, that numpy stays (and ml-dtypes 0.6 would not accept it).
+# The system's rclpy was built against the system's numpy: there, that numpy stays, and ml-dtypes is one that accepts it.
+# ros.txt is not installed there, but what its colcon needs of setuptools holds for the system's colcon too.
 constraints() {
     local file=$ROOT/requirements/constraints.txt
     if [[ $SYSTEM_ROS ]]; then
-        { grep -v '^ml-dtypes==' "$file"; "$PYTHON" -c 'import numpy; print(f"numpy=={numpy.__version__}")'; } \
-            >"$ENVIRONMENT/constraints.txt"
+        {
+            grep -v '^ml-dtypes==' "$file"
+            echo 'ml-dtypes==0.5.4'
+            grep -E '^(setuptools|packaging)==' "$ROOT/requirements/ros.txt"
+            "$PYTHON" -c 'import numpy; print(f"numpy=={numpy.__version__}")'
+        } >"$ENVIRONMENT/constraints.txt"
         file=$ENVIRONMENT/constraints.txt
     fi
     printf '%s\n' "$file"

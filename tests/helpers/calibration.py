@@ -55,7 +55,7 @@ class Goal:
     def __init__(self, graph: Graph, client: ActionClient, **fields: Any) -> None:
         self._graph = graph
         self.feedback: list[Calibrate.Feedback] = []
-        goal = Calibrate.Goal(**{"seed": -1, **fields})
+        goal = Calibrate.Goal(**fields)
         sent = client.send_goal_async(goal, feedback_callback=lambda m: self.feedback.append(m.feedback))
         graph.spin_until(sent.done, PATIENCE, "the goal's acceptance")
         self.handle: Any = sent.result()
@@ -130,7 +130,7 @@ class Watch:
         return "" if result.successful else result.reason
 
     def reset(self, **fields: Any) -> None:
-        request = Reset.Request(**{"seed": -1, **fields})
+        request = Reset.Request(**fields)
         assert self.graph.call(Reset, f"{self._prefix}plant/reset", request, PATIENCE).success
 
     def wait_for_status(self, status: int, timeout: float = PATIENCE) -> ContextBelief:

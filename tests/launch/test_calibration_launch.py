@@ -161,7 +161,7 @@ def test_without_autostart_nothing_moves(graph: Graph, processes: Processes) -> 
     watch = Watch(graph)
     assert watch.values("calibrator")["message"] == "inactive"
     assert not watch.beliefs and not watch.actions
-    assert launch.stop(signal.SIGTERM, timeout=60.0) == 0
+    assert launch.stop(signal.SIGINT, timeout=60.0) == 0
 
 
 def test_arguments_are_those_that_users_know(processes: Processes) -> None:

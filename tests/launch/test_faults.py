@@ -200,6 +200,20 @@ def test_signals_in_every_phase(
     assert_clean_exit(robot.plant, number)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_while_a_realtime_plant_is_calibrated(
+    graph: Graph, processes: Processes, quick_planner: str, number: int
+) -> None:
+    """The watchdog is far away: only the calibrator's own last command can bring the zero."""
+    robot = Robot(graph, processes, quick_planner, "-p", "mode:=realtime", "-p", "watchdog_time:=600.0")
+    calibrator = robot.calibrator()
+    robot.goal(transitions=1000)
+    graph.spin_until(lambda: any(robot.states[-1].applied_action), PATIENCE, "a moving pendulum")
+    assert_clean_exit(calibrator, number)
+    graph.spin_until(lambda: list(robot.states[-1].applied_action) == [0.0], PATIENCE, "a zero action")
+    assert robot.infos[-1].commander == ""
+
+
 def test_signal_while_the_pendulum_is_swung_up(
     graph: Graph, processes: Processes, quick_planner: str
 ) -> None:

@@ -53,7 +53,8 @@ def test_arguments_reach_the_node(processes: Processes, graph: Graph) -> None:
 
 
 def test_topic_echo_shows_a_state(processes: Processes) -> None:
-    processes.launch("explore_context", "pendulum_plant.launch.py")
+    plant = processes.launch("explore_context", "pendulum_plant.launch.py")
+    plant.wait_for_output("session", 30.0)  # Jazzy's echo does not wait for a topic to appear
     echo = processes.start("ros2", "topic", "echo", "/state", "--once")
     assert echo.wait(30.0) == 0
     for text in ("session_id:", "rollout: 0", "step: 0", "observation:", "applied_action: []", "---"):

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
+from explore_context_interfaces.msg import ContextBelief
 from explore_context_interfaces.srv import Reset
 from tests.helpers.calibration import Scene, quick_planner
 from tests.helpers.ros import Graph
 
+from explore_context.nodes import qos
 from explore_context.nodes.calibrator_node import CalibratorNode
 from explore_context.nodes.namesakes import namesakes
 from explore_context.nodes.planning_thread import InterruptiblePlanner
@@ -95,6 +97,26 @@ def test_a_rival_is_refused_while_the_first_plan_after_a_reset_is_made(
     assert status == GoalStatus.STATUS_SUCCEEDED and result.transitions == 4
     assert max(state.rollout for state in scene.states) == 2
     graph.spin_until(lambda: scene.infos[-1].commander == "", what="the command given up")
+
+
+def test_a_rival_that_is_configured_does_not_hide_the_belief_in_force(
+    graph: Graph, quick_planner: str
+) -> None:
+    scene = Scene(graph)
+    scene.calibrator(planner=quick_planner)
+    goal = scene.goal(transitions=100000)
+    graph.spin_until(lambda: scene.infos[-1].commander == "/calibrator", what="the command taken")
+    options = graph.options(threads=1, planner=quick_planner)
+    rival = graph.add(CalibratorNode(**options, cli_args=["--ros-args", "-r", "__node:=rival"]))
+    seen = "context_belief"
+    graph.spin_until(lambda: len(rival.get_publishers_info_by_topic(seen)) == 2, what="both publishers")
+    del scene.beliefs[:]
+    scene.bring_up("rival")
+    late = graph.collect(ContextBelief, seen, qos.LATCHED)
+    graph.spin_until(lambda: len(scene.beliefs) >= 3 and late, what="beliefs")
+    statuses = {belief.status for belief in (*scene.beliefs, *late)}
+    assert statuses == {ContextBelief.CALIBRATING}
+    goal.cancel()
 
 
 def test_a_reset_that_gets_lost_aborts_the_goal(graph: Graph, quick_planner: str) -> None:

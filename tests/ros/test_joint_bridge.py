@@ -131,11 +131,11 @@ def test_silent_robot_gets_zero_and_begins_a_new_rollout(bridge: Bridge) -> None
 
 def test_reset_counts_a_rollout_and_refuses_an_explicit_state(bridge: Bridge) -> None:
     session = bridge.state.session_id
-    refused = bridge.graph.call(Reset, "plant/reset", Reset.Request(state=[0.0, 0.0], seed=-1))
+    refused = bridge.graph.call(Reset, "plant/reset", Reset.Request(state=[0.0, 0.0]))
     assert not refused.success and "robot" in refused.message
-    assert bridge.graph.call(Reset, "plant/reset", Reset.Request(seed=-1)).session_id == session
+    assert bridge.graph.call(Reset, "plant/reset", Reset.Request()).session_id == session
     bridge.graph.spin_until(lambda: bridge.state.rollout == 1, what="the new rollout")
-    answer = bridge.graph.call(Reset, "plant/reset", Reset.Request(new_system=True, seed=-1))
+    answer = bridge.graph.call(Reset, "plant/reset", Reset.Request(new_system=True))
     assert answer.success and answer.session_id != session
 
 

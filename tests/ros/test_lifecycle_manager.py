@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from explore_context_interfaces.msg import PlantInfo, PlantState
 from std_msgs.msg import Float64
 from tests.helpers.calibration import DEACTIVATE, Scene, quick_planner
@@ -10,6 +11,7 @@ from tests.helpers.ros import Graph
 
 from explore_context.nodes import companion, qos
 from explore_context.nodes.lifecycle_manager_node import LifecycleManagerNode
+from explore_context.nodes.swing_up_node import SwingUpNode
 
 __all__ = ["quick_planner"]
 
@@ -61,3 +63,27 @@ def test_a_calibrator_that_is_deactivated_in_the_middle_is_a_failure(
     assert scene.change("calibrator", DEACTIVATE)
     graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
     assert node.exit_code == 1 and np.isfinite(scene.beliefs[-1].mean).all()
+
+
+@pytest.mark.parametrize("surprise", ["the plant hangs", "the plant is another one"])
+def test_a_swing_up_that_cannot_end_is_not_waited_for(
+    graph: Graph, quick_planner: str, surprise: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene = Scene(graph)
+    scene.calibrator(active=False, planner=quick_planner, transitions=3)
+    options = {"threads": 1, "planner": quick_planner, "episode": 100000, "state_timeout": 1.0}
+    controller = graph.add(SwingUpNode(**graph.options(**options)))
+    names = ["calibrator", "swing_up_controller"]
+    options = {"nodes": names, "calibrate": True, "wait_for_return": True, "return_timeout": 600.0}
+    node = graph.add(LifecycleManagerNode(**graph.options(**options)))
+    begun = "waiting for the swing-up"
+    graph.spin_until(lambda: node._doing == begun and controller._run is not None, 60.0, "the swing-up")
+    if surprise == "the plant hangs":
+        graph.executor.remove_node(scene.plant)
+    else:
+        scene.reset(new_system=True)
+    graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
+    assert node.exit_code == 1
+    reason = {"the plant hangs": "swing-up given up", "the plant is another one": "became another system"}
+    assert reason[surprise] in capfd.readouterr().err
+    graph.executor.add_node(scene.plant)

@@ -50,7 +50,7 @@ class Plant:
         return self.state
 
     def reset(self, **fields) -> Reset.Response:
-        return self.graph.call(Reset, "plant/reset", Reset.Request(**{"seed": -1, **fields}))
+        return self.graph.call(Reset, "plant/reset", Reset.Request(**fields))
 
     def wait_for_session(self, session: str) -> None:
         seen = (self.infos, self.states)

@@ -70,7 +70,8 @@ def test_quality_compares_both_planners_on_the_same_systems(
 ) -> None:
     settings = CalibrationSettings("mpc", transitions=8, horizon=3)
     bench = Bench(model, get_plant("pendulum"), settings, ExecutionSettings(workers=1))
-    result = measure_quality(bench, PAPER, QUICK, 2)
+    result = measure_quality(bench, PAPER, QUICK, 2, deadline_ms=1e-6)
+    assert result["cut_short"] == 1.0
     assert result["plans"]["paper"]["gain_ratio"] == 1.0
     assert {"real-time, as executed", "real-time, no warm start"} <= set(result["plans"])
     assert result["latency_ms"]["realtime"]["p99"] > 0.0
@@ -83,6 +84,7 @@ def test_quality_compares_both_planners_on_the_same_systems(
     }
     print_report(result)
     text = capsys.readouterr().out
+    assert "100.0% of plans cut short" in text
     assert "met      the paper's planner is at least 3 times faster" in text
     assert "NOT MET  and reaches at least 60 %" in text
     assert len(bars(result)) == 7

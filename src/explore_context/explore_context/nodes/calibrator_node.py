@@ -62,7 +62,14 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
     def _load(self, model: ContextModel) -> None:
         self._start_belief = self._belief_of_bag(model) if self.settings.prior_bag else model.prior
         self._belief_session = self.link.info.session_id if self.link.info else ""
-        self._publish(model, self._start_belief, ContextBelief.PRIOR)
+        if not self._plant_is_being_calibrated():
+            self._publish(model, self._start_belief, ContextBelief.PRIOR)
+
+    def _plant_is_being_calibrated(self) -> bool:
+        """By another calibrator, whose belief is in force: a prior beside it would reach late listeners too."""
+        publishers = self.get_publishers_info_by_topic("context_belief")
+        names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in publishers}
+        return self.link.foreign_commander() in names
 
     def _belief_of_bag(self, model: ContextModel) -> Belief:
         from explore_context.recording.calibrate import belief_from_bag
@@ -73,7 +80,7 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
 
     def _begin(self) -> None:
         if self.settings.autostart_calibration:
-            problem = self._start(Calibrate.Goal(seed=-1), lambda ending, result: None)
+            problem = self._start(Calibrate.Goal(), lambda ending, result: None)
             if problem:
                 self.get_logger().error(f"calibration refused: {problem}")
 

@@ -28,7 +28,7 @@ from explore_context.nodes import conversions, qos
 from explore_context.nodes.companion import Companion
 from explore_context.nodes.diagnostics import Diagnostics, Report, steady_clock
 from explore_context.nodes.manager_parameters import ManagerParameters
-from explore_context.nodes.namesakes import namesakes
+from explore_context.nodes.namesakes import full_name, namesakes
 from explore_context.nodes.parameters import NodeParameters
 from explore_context.nodes.runtime import run_node
 from explore_context.nodes.samples import PlantDescription, RejectedMessage
@@ -96,8 +96,7 @@ class LifecycleManagerNode(Node):
 
     def _check_names(self, name: str) -> None:
         """The same launch started twice: this one's goal would take the place of the other one's."""
-        managed = name if name.startswith("/") else f"{self.get_namespace().rstrip('/')}/{name}"
-        for each in (self.get_fully_qualified_name(), managed):
+        for each in (self.get_fully_qualified_name(), full_name(self, name)):
             if namesakes(self, each) > 1:
                 raise ManagerError(
                     f"two nodes named {each} are on the graph; end the other one, or start this one in a "
@@ -182,7 +181,7 @@ class LifecycleManagerNode(Node):
         if not result.success:
             self._print(summary(facts, coverage))
             raise ManagerError(f"calibration failed: {result.message}")
-        swing_up = await self._wait_for_return() if self._settings.wait_for_return else None
+        swing_up = await self._return(self._info.session_id) if self._settings.wait_for_return else None
         self._print(summary(facts, coverage, swing_up))
 
     async def _wait_for_recorder(self) -> None:
@@ -203,7 +202,7 @@ class LifecycleManagerNode(Node):
         calibrator = Companion(self, "calibrator")
         try:
             await self._until(client.server_is_ready, self._settings.timeout, "action calibrator/calibrate")
-            sent = client.send_goal_async(Calibrate.Goal(seed=-1), feedback_callback=self._on_feedback)
+            sent = client.send_goal_async(Calibrate.Goal(), feedback_callback=self._on_feedback)
             await self._until(sent.done, self._settings.timeout, "the goal's acceptance", calibrator.problem)
             goal = sent.result()
             if not goal.accepted:
@@ -216,16 +215,19 @@ class LifecycleManagerNode(Node):
             calibrator.close()
             client.destroy()
 
-    async def _wait_for_return(self) -> tuple[float, bool]:
+    async def _return(self, session: str) -> tuple[float, bool] | None:
         self._doing = "waiting for the swing-up"
         controller = Companion(self, "swing_up_controller")
+
+        def problem() -> str:
+            if self._info is None or self._info.session_id != session:
+                return "the plant became another system before the swing-up had ended"
+            return controller.problem()
+
         try:
-            await self._until(
-                lambda: self._swing_up, self._settings.return_timeout, "swing_up_return", controller.problem
-            )
+            await self._until(lambda: self._swing_up, self._settings.return_timeout, "swing_up_return", problem)
         finally:
             controller.close()
-        assert self._swing_up is not None
         return self._swing_up
 
     def _on_info(self, message: PlantInfo) -> None:

@@ -1,8 +1,13 @@
-"""Two nodes of one name, e.g. the same launch started twice: both would answer every request."""
+"""Names of nodes. Two of one name, e.g. the same launch started twice, would both answer every request."""
 
 from __future__ import annotations
 
 from rclpy.node import Node
+
+
+def full_name(node: Node, name: str) -> str:
+    """``name`` as ``node`` means it: without a leading slash, in its own namespace."""
+    return name if name.startswith("/") else f"{node.get_namespace().rstrip('/')}/{name}"
 
 
 def namesakes(node: Node, name: str) -> int:

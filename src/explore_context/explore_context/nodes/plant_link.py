@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from explore_context_interfaces.msg import PlantAction, PlantInfo, PlantState
 from explore_context_interfaces.srv import Reset
-from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -20,7 +19,6 @@ from explore_context.nodes.runtime import stop_requested
 from explore_context.nodes.samples import ActionCommand, Array, PlantDescription, RejectedMessage
 from explore_context.nodes.transition_filter import ACCOUNTED, Judgement, TransitionFilter, Verdict
 
-_ACKNOWLEDGE_SECONDS = 0.5
 _LOOK_SECONDS = 0.02
 _DISCOVERY_SECONDS = 3.5  # DDS repeats its announcements every 3 s
 
@@ -87,16 +85,15 @@ class PlantLink:
 
     def flush(self) -> None:
         """Wait until the plant has what was sent, so that a process may end."""
-        self._actions.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGE_SECONDS))
+        self._actions.wait_for_all_acked(qos.ACKNOWLEDGEMENT)
 
     def reset(self, done: Callable[[str], None]) -> None:
-        """The same system, at a calibration's initial state; ``done`` gets '' or the reason of a refusal."""
+        """The same system, at an initial state of the plant's choice; ``done`` gets '' or why it refused."""
         name = self._reset_client.srv_name
         if not self._reset_client.service_is_ready():
             done(f"no service {name} to reset the plant; start the plant or set reset_plant to false")
             return
-        request = Reset.Request(initial_state_mode="calibration", seed=-1, new_system=False)
-        future = self._reset_client.call_async(request)
+        future = self._reset_client.call_async(Reset.Request())
 
         def answered(future: Future) -> None:
             response = future.result()

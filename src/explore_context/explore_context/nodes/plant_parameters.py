@@ -13,8 +13,8 @@ from explore_context.nodes.plant_session import SessionSettings
 from explore_context.plants import Plant, get_plant
 
 REALTIME_WATCHDOG = 0.5
-# In lockstep nothing moves while a planner thinks, so patience costs nothing.
-LOCKSTEP_WATCHDOG = 5.0
+# In lockstep nothing moves while a planner thinks, so patience costs nothing; the paper's thinks for seconds.
+LOCKSTEP_WATCHDOG = 30.0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 STATE = QoSProfile(
@@ -28,3 +29,6 @@ LATCHED = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 """``plant_info``, ``context_belief``: a late joiner has the last one at once."""
+
+ACKNOWLEDGEMENT = Duration(seconds=0.5)
+"""How long a process that ends waits until its last command has arrived."""

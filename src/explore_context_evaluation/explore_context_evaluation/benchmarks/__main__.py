@@ -1,9 +1,8 @@
-"""``python -m explore_context_evaluation.benchmarks [plants|training|planning] [options]``."""
+"""``python -m explore_context_evaluation.benchmarks [plants|training|planning|exploration] [options]``."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-NAMES = ("plants", "training", "planning")
+NAMES = ("plants", "training", "planning", "exploration")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -20,17 +19,11 @@ def main(argv: Sequence[str]) -> int:
     if argv and argv[0] not in NAMES:
         print(f"usage: benchmarks [{'|'.join(NAMES)}] [options]", file=sys.stderr)
         return 2
-    for name in argv[:1] or available():
+    for name in argv[:1] or NAMES:
         module = importlib.import_module(f"explore_context_evaluation.benchmarks.{name}")
         if code := module.main(list(argv[1:])):
             return int(code)
     return 0
-
-
-def available() -> list[str]:
-    return [
-        name for name in NAMES if importlib.util.find_spec(f"explore_context_evaluation.benchmarks.{name}")
-    ]
 
 
 if __name__ == "__main__":

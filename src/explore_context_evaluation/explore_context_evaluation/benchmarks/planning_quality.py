@@ -57,6 +57,11 @@ class Outcome:
         """Of every plan of every system."""
         return 1e3 * np.concatenate([run.seconds for run in self.runs])
 
+    @property
+    def cut_short(self) -> float:
+        """Share of the plans that a deadline ended before their last population."""
+        return float(np.mean([not plan.finished for run in self.runs for plan in run.plans]))
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -70,8 +75,11 @@ class Bench:
     def test_systems(self, number: int) -> list[TestSystem]:
         return make_test_systems(self.plant, number, _ROLLOUTS, _SYSTEM_SEED)
 
-    def calibrate(self, planner: Planner, systems: list[TestSystem], title: str) -> Outcome:
-        """MPC calibrations; the seed of a system is the same for every planner."""
+    def calibrate(
+        self, planner: Planner, systems: list[TestSystem], title: str, deadline: float | None = None
+    ) -> Outcome:
+        """MPC calibrations; the seed of a system is the same for every planner. ``deadline``: seconds per
+        plan."""
         runs = []
         for system in _progress(systems, title):
             seed = [_SEED, system.index]
@@ -79,7 +87,7 @@ class Bench:
                 self.model, self.settings, planner, _SEED + system.index, execution=self.execution
             )
             rng = np.random.default_rng(seed)
-            runs.append(calibrate_simulated(self.plant, system.context[0], calibration, rng))
+            runs.append(calibrate_simulated(self.plant, system.context[0], calibration, rng, deadline))
         errors = [
             prediction_errors(self.model, system, run.belief).mean(axis=0)
             for system, run in zip(systems, runs, strict=True)
