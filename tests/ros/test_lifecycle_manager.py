@@ -71,11 +71,11 @@ def test_a_swing_up_that_cannot_end_is_not_waited_for(
 ) -> None:
     scene = Scene(graph)
     scene.calibrator(active=False, planner=quick_planner, transitions=3)
-    options = {"threads": 1, "planner": quick_planner, "episode": 100000, "state_timeout": 1.0}
-    controller = graph.add(SwingUpNode(**graph.options(**options)))
+    options = graph.options(threads=1, planner=quick_planner, episode=100000, state_timeout=1.0)
+    controller = graph.add(SwingUpNode(**options))
     names = ["calibrator", "swing_up_controller"]
-    options = {"nodes": names, "calibrate": True, "wait_for_return": True, "return_timeout": 600.0}
-    node = graph.add(LifecycleManagerNode(**graph.options(**options)))
+    options = graph.options(nodes=names, calibrate=True, wait_for_return=True, return_timeout=600.0)
+    node = graph.add(LifecycleManagerNode(**options))
     begun = "waiting for the swing-up"
     graph.spin_until(lambda: node._doing == begun and controller._run is not None, 60.0, "the swing-up")
     if surprise == "the plant hangs":

@@ -66,7 +66,7 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
             self._publish(model, self._start_belief, ContextBelief.PRIOR)
 
     def _plant_is_being_calibrated(self) -> bool:
-        """By another calibrator, whose belief is in force: a prior beside it would reach late listeners too."""
+        """By another one, whose belief is in force: a prior beside it would reach late listeners too."""
         publishers = self.get_publishers_info_by_topic("context_belief")
         names = {f"{each.node_namespace.rstrip('/')}/{each.node_name}" for each in publishers}
         return self.link.foreign_commander() in names

@@ -194,8 +194,8 @@ class JointBridgeNode(Node):
         )
 
     def stop(self) -> None:
-        """Leave the robot without a command: a controller holds the last one that it got, so this one must get
-        there before the process ends."""
+        """Leave the robot without a command: a controller holds the last one that it got, so the zero must
+        arrive before the process ends."""
         self._session.authority.release()
         zero = np.zeros(len(self._settings.action_low))
         self._command_publisher.publish(conversions.command_message(zero))

@@ -225,7 +225,8 @@ class LifecycleManagerNode(Node):
             return controller.problem()
 
         try:
-            await self._until(lambda: self._swing_up, self._settings.return_timeout, "swing_up_return", problem)
+            timeout = self._settings.return_timeout
+            await self._until(lambda: self._swing_up, timeout, "swing_up_return", problem)
         finally:
             controller.close()
         return self._swing_up

@@ -2,9 +2,9 @@
 unseen ones cost.
 
 Thirty transitions from hanging down are too few for a weak motor, whoever commands it. So the planned
-calibrations stand beside pumping (full torque along the motion), once with the factors known, once with signs
-learned on the way; and the model's error beside that of the simulator itself with every unseen factor averaged
-over its prior: nobody predicts better without having been there.
+calibrations stand beside pumping (full torque along the motion), once with the factors known, once with
+signs learned on the way; and the model's error beside that of the simulator itself with every unseen factor
+averaged over its prior: nobody predicts better without having been there.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def pump(plant: Plant, context: Array, start: Array, transitions: int, knows: bo
 
 
 def best_error(plant: Plant, system: TestSystem, seen: NDArray[np.bool_]) -> Array:
-    """Squared error by horizon (50,) of the expected state, seen factors exact, the others as in the prior."""
+    """Squared error by horizon (50,) of the expected state: seen factors exact, others as in the prior."""
     rng = np.random.default_rng([0, system.index])
     context = np.where(seen, system.context, plant.sample_context(rng, _PRIOR_SAMPLES))  # (P, 4)
     rollouts, first = len(system.actions), system.observations[:, 0]
@@ -84,7 +84,7 @@ class Exploration:
     """``seen`` (n, 4) by title; errors (n, 50) after the planned calibrations and the best possible ones."""
 
     seen: dict[str, NDArray[np.bool_]]
-    model_errors: Array
+    model_errors: NDArray[np.floating]
     best_errors: Array
 
 

@@ -70,7 +70,8 @@ def _print_quality(result: dict[str, Any]) -> None:
     for name, row in result["latency_ms"].items():
         print(f"{name:<34}" + "".join(f"{row[q]:>10.1f}" for q in ("p50", "p90", "p99", "p100")))
     if result["deadline_ms"] > 0:
-        print(f"real-time: deadline {result['deadline_ms']:g} ms, {result['cut_short']:.1%} of plans cut short")
+        share = f"{result['cut_short']:.1%} of plans cut short"
+        print(f"real-time: deadline {result['deadline_ms']:g} ms, {share}")
     print(f"\n{'plans from the same states':<34}{'gain, nats':>12}{'of paper':>10}{'ms':>10}")
     for name, row in result["plans"].items():
         print(f"{name:<34}{row['gain']:>12.2f}{row['gain_ratio']:>10.1%}{row['milliseconds']:>10.1f}")
