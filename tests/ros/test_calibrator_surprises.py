@@ -112,11 +112,20 @@ def test_a_rival_that_is_configured_does_not_hide_the_belief_in_force(
     graph.spin_until(lambda: len(rival.get_publishers_info_by_topic(seen)) == 2, what="both publishers")
     del scene.beliefs[:]
     scene.bring_up("rival")
+    assert rival._message is None  # what it published may still be under way
     late = graph.collect(ContextBelief, seen, qos.LATCHED)
     graph.spin_until(lambda: len(scene.beliefs) >= 3 and late, what="beliefs")
     statuses = {belief.status for belief in (*scene.beliefs, *late)}
     assert statuses == {ContextBelief.CALIBRATING}
     goal.cancel()
+
+
+def test_a_calibration_begins_where_the_plant_begins(graph: Graph, quick_planner: str) -> None:
+    scene = Scene(graph, initial_state_mode="training", seed=3)
+    scene.calibrator(planner=quick_planner)
+    assert scene.goal(transitions=2).wait()[0] == GoalStatus.STATUS_SUCCEEDED
+    first = next(state for state in scene.states if state.rollout == 1)
+    assert abs(first.observation[2]) > 0.1  # hanging down it would be at most 0.05
 
 
 def test_a_reset_that_gets_lost_aborts_the_goal(graph: Graph, quick_planner: str) -> None:

@@ -212,6 +212,15 @@ def test_reset_new_system_with_seed_is_repeatable(graph: Graph) -> None:
     assert len({info.session_id for info in plant.infos}) == 3
 
 
+def test_reset_without_a_seed_draws_another_system_each_time(graph: Graph) -> None:
+    plant = Plant(graph, publish_hidden_context=True)
+    contexts = []
+    for _ in range(2):
+        plant.wait_for_session(plant.reset(new_system=True).session_id)
+        contexts.append(list(plant.infos[-1].hidden_context))
+    assert contexts[0] != contexts[1]
+
+
 def test_bad_reset_is_refused_with_a_reason(graph: Graph) -> None:
     plant = Plant(graph)
     plant.advance(1.0)
