@@ -95,7 +95,7 @@ def test_realtime_calibration(graph: Graph, quick_planner: str) -> None:
     status, result = scene.goal(transitions=6).wait()
     assert status == GoalStatus.STATUS_SUCCEEDED and result.transitions == 6
     # The last command is a zero for the step that follows, then the command is given up.
-    graph.spin_until(lambda: len(scene.actions[-1].command) == 0, what="the command given up")
+    graph.spin_until(lambda: scene.actions[-1].kind == PlantAction.RELEASE, what="the command given up")
     assert list(scene.actions[-2].command) == [0.0]
 
 
@@ -120,7 +120,9 @@ def test_cancelling_in_the_middle_ends_with_a_zero_action(graph: Graph, quick_pl
     assert status == GoalStatus.STATUS_CANCELED and result.belief.number_of_transitions >= 3
     belief = scene.wait_for_status(ContextBelief.CANCELLED)
     assert belief.number_of_transitions == result.belief.number_of_transitions == result.transitions
-    graph.spin_until(lambda: scene.actions and not len(scene.actions[-1].command), what="a release")
+    graph.spin_until(
+        lambda: scene.actions and scene.actions[-1].kind == PlantAction.RELEASE, what="a release"
+    )
     assert list(scene.actions[-2].command) == [0.0]
     graph.spin_until(lambda: scene.infos[-1].commander == "", what="the command given up")
 
@@ -301,7 +303,7 @@ def test_deactivating_aborts_the_goal_with_a_zero_action(graph: Graph, quick_pla
     assert scene.change("calibrator", DEACTIVATE)
     status, result = goal.wait()
     assert status == GoalStatus.STATUS_ABORTED and result.message == "deactivated"
-    graph.spin_until(lambda: not len(scene.actions[-1].command), what="a release")
+    graph.spin_until(lambda: scene.actions[-1].kind == PlantAction.RELEASE, what="a release")
     assert list(scene.actions[-2].command) == [0.0]
     assert scene.change("calibrator", ACTIVATE)
     assert scene.goal(transitions=2).wait()[0] == GoalStatus.STATUS_SUCCEEDED

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explore_context.nodes.command import LOOKAHEAD, CommandAuthority, Mode
-from explore_context.nodes.samples import ActionCommand, RejectedMessage, Rejection
+from explore_context.nodes.samples import ActionCommand, Kind, RejectedMessage, Rejection
 
 SESSION, PERIOD, WATCHDOG = "s", 0.1, 0.5
 
@@ -22,7 +22,11 @@ def action(step: int, value: float = 1.0, sender: str = "a", session: str = SESS
 
 
 def release(sender: str = "a") -> ActionCommand:
-    return ActionCommand(SESSION, 0, 0, np.empty(0), sender)
+    return ActionCommand.without_action(Kind.RELEASE, SESSION, sender)
+
+
+def claim(sender: str = "a", session: str = SESSION) -> ActionCommand:
+    return ActionCommand.without_action(Kind.CLAIM, session, sender)
 
 
 def refused(made: CommandAuthority, offered: ActionCommand, step: int = 0, now: float = 0.0) -> Rejection:
@@ -99,6 +103,29 @@ def test_release_gives_up_the_command_at_once_and_only_by_its_holder() -> None:
     assert made.commander == ""
 
 
+@pytest.mark.parametrize("mode", ["lockstep", "realtime"])
+def test_a_claim_takes_the_command_and_keeps_it_without_any_action(mode: Mode) -> None:
+    made = authority(mode)
+    assert refused(made, claim(session="other")) == Rejection.FOREIGN_SESSION
+    assert refused(made, claim(sender="")) == Rejection.MISSING_SENDER
+    made.offer(claim(), 0, 0.0)
+    assert made.commander == "a"
+    assert refused(made, claim("b")) == refused(made, action(1, sender="b")) == Rejection.SECOND_COMMANDER
+    for now in (0.4, 0.8, 1.2):
+        made.offer(claim(), 0, now)
+        assert not made.expire(now + 0.4)
+    assert made.begin_transition(1, 1.3) == [0.0] and made.watchdog_stops == 0
+    assert made.expire(1.7)
+
+
+def test_a_claim_does_not_feed_the_watchdog_of_the_action_in_force() -> None:
+    made = authority("realtime")
+    made.offer(action(1), 0, 0.0)
+    assert made.begin_transition(1, 0.1) == [1.0]
+    made.offer(claim(), 1, 0.4)
+    assert made.begin_transition(5, 0.5) == [0.0] and made.commander == "a"
+
+
 def test_reset_forgets_all_actions_and_keeps_the_commander_until_it_is_silent() -> None:
     made = authority("realtime")
     made.offer(action(1), 0, 0.0)
@@ -110,7 +137,7 @@ def test_reset_forgets_all_actions_and_keeps_the_commander_until_it_is_silent() 
     assert made.expire(WATCHDOG) and made.commander == ""
 
 
-def test_the_command_can_be_given_up_with_an_old_rollout() -> None:
+def test_the_command_can_be_given_up_after_a_reset() -> None:
     made = authority("lockstep")
     made.offer(action(0), 0, 0.0)
     made.begin_rollout(SESSION, 1)

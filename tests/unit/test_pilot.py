@@ -19,12 +19,21 @@ class Port:
 
     def __init__(self) -> None:
         self.sent: list[tuple[int, int, list[float]]] = []
+        self.claims = self.releases = 0
         self.resets: list[Callable[[str], None]] = []
         self.jobs: list[Callable[[], None]] = []
 
     def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
         assert session_id == "a"
         self.sent.append((rollout, step, [float(u) for u in command]))
+
+    def claim(self, session_id: str) -> None:
+        assert session_id == "a"
+        self.claims += 1
+
+    def release(self, session_id: str) -> None:
+        assert session_id == "a"
+        self.releases += 1
 
     def reset(self, done: Callable[[str], None]) -> None:
         self.resets.append(done)
@@ -237,7 +246,7 @@ def test_stopping_ends_with_a_zero_and_gives_up_the_command() -> None:
         flight.port.work()
         flight.see(1)
         flight.pilot.stop(complete=False)
-        assert flight.port.sent[-2:] == [(0, target, [0.0]), (0, 1, [])]
+        assert flight.port.sent[-1] == (0, target, [0.0]) and flight.port.releases == 1
         before = len(flight.port.sent)
         flight.port.work()
         flight.see(2)
@@ -248,20 +257,48 @@ def test_stopping_between_two_rollouts_gives_up_the_command_too() -> None:
     flight = Flight("lockstep", reset=True)
     flight.see(0)
     flight.pilot.stop(complete=False)
-    assert flight.port.sent == []  # nothing was commanded yet
+    assert flight.port.releases == 1  # claimed, but not yet used
     flight.pilot.begin_rollout()
     flight.see(0, rollout=1)
+    flight.see(0, rollout=2)
     flight.port.work()
     flight.pilot.begin_rollout()
     flight.pilot.stop(complete=False)
-    assert flight.port.sent[1:] == [(1, 0, [])]
+    flight.pilot.stop(complete=False)
+    assert flight.port.sent == [(2, 0, [0.0])] and flight.port.releases == 2
 
 
 def test_a_complete_lockstep_rollout_gets_no_extra_transition() -> None:
     flight = Flight("lockstep")
     flight.see(0)
     flight.pilot.stop(complete=True)
-    assert flight.port.sent == [(0, 0, [])]
+    assert flight.port.sent == [] and flight.port.releases == 1
+
+
+def test_the_command_is_claimed_first_and_kept_while_nothing_is_sent(monkeypatch: Any) -> None:
+    now = [100.0]
+    monkeypatch.setattr("explore_context.nodes.pilot.time.monotonic", lambda: now[0])
+    flight = Flight("lockstep", reset=True)
+
+    def claims_within_a_second() -> int:
+        before = flight.port.claims
+        for _ in range(100):
+            now[0] += 0.01
+            flight.pilot.keep_command()
+        return flight.port.claims - before
+
+    assert flight.port.claims == 1
+    assert claims_within_a_second() >= 5  # waiting for a state
+    flight.see(0)
+    assert claims_within_a_second() >= 5  # for the reset
+    flight.see(0, rollout=1)
+    assert claims_within_a_second() >= 5  # for the plan
+    flight.port.work()
+    before = flight.port.claims
+    flight.pilot.keep_command()
+    assert flight.port.claims == before  # an action says it too
+    flight.pilot.stop(complete=True)
+    assert claims_within_a_second() == 0
 
 
 def test_somebody_elses_reset_starts_the_course_again() -> None:

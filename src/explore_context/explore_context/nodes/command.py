@@ -1,10 +1,11 @@
 """Who may command a plant, and which action is in force. No ROS here; time comes in as seconds of the node's
 clock.
 
-One commander at a time: the first sender whose action is accepted holds the command until it is silent for
-the watchdog time, gives it up (an action with an empty ``command``) or the plant becomes another system.
-Others are refused. A reset of the same system ends all actions but not the command: a commander that thinks
-about its first action after a reset must not lose the plant to another one.
+One commander at a time: the first sender whose action or claim is accepted holds the command until it is
+silent for the watchdog time, gives it up (a release) or the plant becomes another system. Others are refused.
+A commander that thinks longer than that repeats its claim. A reset of the same system ends all actions but
+not the command: a commander that thinks about its first action after a reset must not lose the plant to
+another one.
 
 An action is tagged with the step at which its transition begins.
 
@@ -24,7 +25,14 @@ from typing import Literal
 
 import numpy as np
 
-from explore_context.nodes.samples import ActionCommand, Array, RejectedMessage, Rejection, checked_vector
+from explore_context.nodes.samples import (
+    ActionCommand,
+    Array,
+    Kind,
+    RejectedMessage,
+    Rejection,
+    checked_vector,
+)
 
 Mode = Literal["lockstep", "realtime"]
 LOOKAHEAD = 4
@@ -62,21 +70,23 @@ class CommandAuthority:
 
     def offer(self, action: ActionCommand, step: int, now: float) -> None:
         """Take an action while the plant is at ``step``, or raise RejectedMessage and change nothing."""
-        if not action.is_release:
+        if action.kind is Kind.COMMAND:
             checked_vector("command", action.command, self._low.size)
         self._check_identity(action)
         if self.commander == action.sender:
             # Even a late message shows that the commander is alive; only a command in time feeds the
             # watchdog.
             self._heard_at = now
-        if action.is_release:
-            if self.commander == action.sender:
-                self.release()
-            return
-        self._check_step(action.step, step)
-        self.commander = action.sender
-        self._heard_at = self._commanded_at = now
-        self._waiting[action.step] = np.clip(action.command, self._low, self._high)
+        if action.kind is Kind.COMMAND:
+            self._check_rollout(action.rollout)
+            self._check_step(action.step, step)
+            self.commander = action.sender
+            self._heard_at = self._commanded_at = now
+            self._waiting[action.step] = np.clip(action.command, self._low, self._high)
+        elif action.kind is Kind.CLAIM:
+            self.commander, self._heard_at = action.sender, now
+        elif self.commander == action.sender:
+            self.release()
 
     def begin_transition(self, step: int, now: float) -> Array:
         """The constant action, (U,), of the transition that begins at ``step`` now."""
@@ -110,10 +120,6 @@ class CommandAuthority:
             raise RejectedMessage(
                 Rejection.FOREIGN_SESSION, f"action of another session, {action.session_id!r}"
             )
-        if action.rollout != self._rollout and not action.is_release:  # the command outlives a rollout
-            raise RejectedMessage(
-                Rejection.FOREIGN_ROLLOUT, f"action of rollout {action.rollout}, running is {self._rollout}"
-            )
         if not action.sender:
             raise RejectedMessage(
                 Rejection.MISSING_SENDER, "action without sender: fill in the field 'sender'"
@@ -122,6 +128,12 @@ class CommandAuthority:
             raise RejectedMessage(
                 Rejection.SECOND_COMMANDER,
                 f"{action.sender!r} refused: {self.commander!r} commands this plant",
+            )
+
+    def _check_rollout(self, rollout: int) -> None:
+        if rollout != self._rollout:
+            raise RejectedMessage(
+                Rejection.FOREIGN_ROLLOUT, f"action of rollout {rollout}, running is {self._rollout}"
             )
 
     def _check_step(self, tag: int, step: int) -> None:

@@ -110,6 +110,12 @@ class CommanderNode(LifecycleNode, Generic[P]):
     def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
         self.link.send(session_id, rollout, step, command)
 
+    def claim(self, session_id: str) -> None:
+        self.link.claim(session_id)
+
+    def release(self, session_id: str) -> None:
+        self.link.release(session_id)
+
     def reset(self, done: Callable[[str], None]) -> None:
         self.link.reset(done)
 

@@ -21,6 +21,7 @@ from explore_context.nodes.samples import (
     ActionCommand,
     Array,
     BeliefSample,
+    Kind,
     PlantDescription,
     RejectedMessage,
     Rejection,
@@ -58,6 +59,7 @@ def action_message(command: ActionCommand, stamp: Time) -> PlantAction:
     return PlantAction(
         header=Header(stamp=stamp),
         session_id=command.session_id,
+        kind=int(command.kind),
         rollout=command.rollout,
         step=command.step,
         command=float_list("command", command.command),
@@ -66,10 +68,14 @@ def action_message(command: ActionCommand, stamp: Time) -> PlantAction:
 
 
 def action_from_message(message: PlantAction, action_dim: int) -> ActionCommand:
-    """Check size and finiteness; an empty command is well formed, it gives up the command."""
-    command = float_array(message.command)
-    if command.size:
-        checked_vector("command", command, action_dim)
+    """Check kind, size and finiteness; a claim or release has no command to check."""
+    try:
+        kind = Kind(message.kind)
+    except ValueError:
+        raise RejectedMessage(Rejection.UNKNOWN_KIND, f"action of unknown kind {message.kind}") from None
+    if kind is not Kind.COMMAND:
+        return ActionCommand.without_action(kind, message.session_id, message.sender)
+    command = checked_vector("command", float_array(message.command), action_dim)
     return ActionCommand(message.session_id, message.rollout, message.step, command, message.sender)
 
 

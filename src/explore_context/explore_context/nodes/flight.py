@@ -22,7 +22,13 @@ class Port(Protocol):
     """What a pilot needs of the world around it."""
 
     def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
-        """Publish an action; an empty one gives up the command."""
+        """Publish an action."""
+
+    def claim(self, session_id: str) -> None:
+        """Take the command, or keep it, without any action."""
+
+    def release(self, session_id: str) -> None:
+        """Give up the command."""
 
     def reset(self, done: Callable[[str], None]) -> None:
         """Ask the plant for a new rollout; ``done`` gets '' or the reason of a refusal."""

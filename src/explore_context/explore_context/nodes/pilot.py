@@ -8,6 +8,9 @@
   action. What the plant says that it applied decides: a command that looked punctual here may have reached
   it after its tick.
   The first plan of a rollout may take as long as it needs: until then the action is zero.
+
+The command is claimed before anything is asked of the plant, and the claim repeated while nothing is sent: a
+pilot that waits for a reset or for a long plan must not lose the plant to another one.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from explore_context.planning.plan import Plan
 
 # A lockstep plant answers an action at once; a state repeated this long after it says that it was lost.
 _ANSWER_SECONDS = 0.1
+# Well below any watchdog time that a plant may have.
+_CLAIM_SECONDS = 0.1
 
 
 class Pilot:
@@ -47,6 +52,7 @@ class Pilot:
         self._seen: tuple[int, int] | None = None  # newest rollout and step
         self._reset_from = -1
         self._commanding = False  # for the plant, the command outlives a reset
+        self._claimed_at = 0.0  # or commanded
         self._course: Course | None = None
         self._heard = self._progressed = time.monotonic()
 
@@ -76,10 +82,20 @@ class Pilot:
     def begin_rollout(self) -> None:
         """The next state begins a rollout; if the plant can be reset, the first state after that."""
         self._heard = self._progressed = time.monotonic()
+        self._claim()
         self._course = None
         self.phase = Phase.WAITING
         if self.settings.reset and self._seen is not None:
             self._reset()
+
+    def keep_command(self) -> None:
+        """To be called often: repeat the claim where nothing else shows the plant that its commander lives."""
+        if self.phase is not Phase.RESTING and time.monotonic() - self._claimed_at >= _CLAIM_SECONDS:
+            self._claim()
+
+    def _claim(self) -> None:
+        self._commanding, self._claimed_at = True, time.monotonic()
+        self._port.claim(self.settings.session_id)
 
     def counts(self, transition: Transition) -> bool:
         """Whether a transition is part of the flight: made by this pilot's commands, not before them."""
@@ -115,14 +131,12 @@ class Pilot:
         lockstep nothing moves any more, and a zero would only add a transition to it."""
         flew, commanding = self.phase is Phase.FLYING, self._commanding
         self.phase, self._course, self._commanding = Phase.RESTING, None, False
-        if self._seen is None:
-            return
-        rollout, step = self._seen
-        if flew and (self.settings.realtime or not complete):
+        if flew and self._seen is not None and (self.settings.realtime or not complete):
+            rollout, step = self._seen
             target = step + 1 if self.settings.realtime else step
             self._port.send(self.settings.session_id, rollout, target, np.zeros(self.settings.action_dim))
-        if flew or commanding:
-            self._port.send(self.settings.session_id, rollout, step, np.empty(0))
+        if commanding:
+            self._port.release(self.settings.session_id)
 
     def _reset(self) -> None:
         assert self._seen is not None
@@ -226,7 +240,7 @@ class Pilot:
 
     def _send(self, course: Course, step: int, command: Array) -> None:
         course.note_sent(step, command, time.monotonic())
-        self._commanding = True
+        self._claimed_at = time.monotonic()
         self._port.send(self.settings.session_id, course.rollout, step, command)
 
     def _deadline(self, course: Course) -> float | None:

@@ -16,7 +16,7 @@ from explore_context.model import ContextModel
 from explore_context.nodes import conversions, qos
 from explore_context.nodes.counters import Rate, Rejections
 from explore_context.nodes.runtime import stop_requested
-from explore_context.nodes.samples import ActionCommand, Array, PlantDescription, RejectedMessage
+from explore_context.nodes.samples import ActionCommand, Array, Kind, PlantDescription, RejectedMessage
 from explore_context.nodes.transition_filter import ACCOUNTED, Judgement, TransitionFilter, Verdict
 
 _LOOK_SECONDS = 0.02
@@ -75,13 +75,24 @@ class PlantLink:
             time.sleep(_LOOK_SECONDS)
 
     def send(self, session_id: str, rollout: int, step: int, command: Array) -> None:
-        """Publish an action for ``step``; an empty ``command`` gives up the command. What is meant for a
-        session that has ended concerns nobody."""
-        if self.info is None or session_id != self.info.session_id:
-            return
-        action = ActionCommand(session_id, rollout, step, np.asarray(command), self.sender)
+        """Publish an action for ``step``."""
+        if self._publish(ActionCommand(session_id, rollout, step, np.asarray(command), self.sender)):
+            self.action_rate.add()
+
+    def claim(self, session_id: str) -> None:
+        """Take the command, or keep it."""
+        self._publish(ActionCommand.without_action(Kind.CLAIM, session_id, self.sender))
+
+    def release(self, session_id: str) -> None:
+        """Give up the command."""
+        self._publish(ActionCommand.without_action(Kind.RELEASE, session_id, self.sender))
+
+    def _publish(self, action: ActionCommand) -> bool:
+        """What is meant for a session that has ended concerns nobody."""
+        if self.info is None or action.session_id != self.info.session_id:
+            return False
         self._actions.publish(conversions.action_message(action, self._node.get_clock().now().to_msg()))
-        self.action_rate.add()
+        return True
 
     def flush(self) -> None:
         """Wait until the plant has what was sent, so that a process may end."""

@@ -14,7 +14,7 @@ from explore_context.plants import Plant, get_plant
 
 REALTIME_WATCHDOG = 0.5
 # In lockstep nothing moves while a planner thinks, so patience costs nothing; the paper's thinks for seconds.
-LOCKSTEP_WATCHDOG = 30.0
+LOCKSTEP_WATCHDOG = 5.0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explore_context.nodes.command import CommandAuthority, Mode
-from explore_context.nodes.samples import ActionCommand, Array, PlantDescription, StateSample
+from explore_context.nodes.samples import ActionCommand, Array, Kind, PlantDescription, StateSample
 from explore_context.plants import Plant
 
 _CONTEXT, _INITIAL_STATE, _NOISE = range(3)
@@ -77,7 +77,7 @@ class PlantSession:
     def offer(self, action: ActionCommand, now: float) -> bool:
         """Take an action or raise RejectedMessage; true if the plant advanced (lockstep)."""
         self.authority.offer(action, self.step, now)
-        if self.settings.mode != "lockstep" or action.is_release:
+        if self.settings.mode != "lockstep" or action.kind is not Kind.COMMAND:
             return False
         self._advance(self.authority.begin_transition(self.step, now))
         return True

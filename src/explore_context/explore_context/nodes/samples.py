@@ -7,7 +7,7 @@ a message.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ class Rejection(Enum):
     FUTURE_STEP = "future_step"
     MISSING_SENDER = "missing_sender"
     SECOND_COMMANDER = "second_commander"
+    UNKNOWN_KIND = "unknown_kind"
 
 
 class RejectedMessage(ValueError):
@@ -48,20 +49,30 @@ class StateSample:
     reward: float = 0.0
 
 
+class Kind(IntEnum):
+    """What a sender wants of a plant; the values are the constants of ``PlantAction``."""
+
+    COMMAND = 0
+    CLAIM = 1
+    RELEASE = 2
+
+
 @dataclass(frozen=True)
 class ActionCommand:
-    """An action u_k, (U,), for the transition that begins at ``step``; an empty command gives up the
-    command."""
+    """An action u_k, (U,), for the transition that begins at ``step``; or a claim or release of the command,
+    for which session and sender alone count."""
 
     session_id: str
     rollout: int
     step: int
     command: Array
     sender: str
+    kind: Kind = Kind.COMMAND
 
-    @property
-    def is_release(self) -> bool:
-        return self.command.size == 0
+    @classmethod
+    def without_action(cls, kind: Kind, session_id: str, sender: str) -> ActionCommand:
+        """A claim or a release."""
+        return cls(session_id, 0, 0, np.empty(0), sender, kind)
 
 
 @dataclass(frozen=True)

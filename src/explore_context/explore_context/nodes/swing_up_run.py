@@ -97,7 +97,8 @@ class SwingUpRun:
         self._pilot.on_state(judgement)
 
     def check(self, state_timeout: float) -> None:
-        """Give up if nothing has gone on for too long."""
+        """Keep the command; give up if nothing has gone on for too long."""
+        self._pilot.keep_command()
         if problem := self._pilot.stall(state_timeout):
             self._fail(problem)
 
