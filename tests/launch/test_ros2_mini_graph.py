@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,18 +68,11 @@ except (KeyboardInterrupt, ExternalShutdownException):
 LIFECYCLE = """
 import rclpy
 from rclpy.executors import ExternalShutdownException
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
-
-class Demo(LifecycleNode):
-    def on_configure(self, state):
-        print('configured', self.get_namespace(), flush=True)
-        return TransitionCallbackReturn.SUCCESS
-    def on_activate(self, state):
-        print('activated', flush=True)
-        return super().on_activate(state)
+from rclpy.lifecycle import LifecycleNode
 
 rclpy.init()
-node = Demo('demo')
+node = LifecycleNode('demo')
+print('ready', flush=True)
 try:
     rclpy.spin(node)
 except (KeyboardInterrupt, ExternalShutdownException):
@@ -189,51 +181,20 @@ class TestGraph:
         assert "Traceback" not in rate.output
 
 
-def test_lifecycle_under_launch(
+def test_lifecycle(
     processes: Processes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One node starts by itself; when it is active, the next is configured; the rest is done by command."""
     executable = script(tmp_path, "node", LIFECYCLE)
-    launch_file = tmp_path / "lifecycle.launch.py"
-    launch_file.write_text(
-        textwrap.dedent(
-            f"""
-            from launch import LaunchDescription
-            from launch.actions import EmitEvent, LogInfo, RegisterEventHandler
-            from launch.events import matches_action
-            from launch_ros.actions import LifecycleNode
-            from launch_ros.event_handlers import OnStateTransition
-            from launch_ros.events.lifecycle import ChangeState
-            from lifecycle_msgs.msg import Transition
-
-            def generate_launch_description():
-                node = dict(executable='{executable}', name='demo', output='screen')
-                first = LifecycleNode(namespace='first', autostart=True, **node)
-                second = LifecycleNode(namespace='second', **node)
-                configure = EmitEvent(event=ChangeState(
-                    lifecycle_node_matcher=matches_action(second),
-                    transition_id=Transition.TRANSITION_CONFIGURE))
-                def on(node, state, *entities):
-                    return RegisterEventHandler(OnStateTransition(
-                        target_lifecycle_node=node, goal_state=state, entities=list(entities)))
-                return LaunchDescription([
-                    on(first, 'active', LogInfo(msg='first is active'), configure),
-                    on(second, 'inactive', LogInfo(msg='second is inactive')), first, second])
-            """
-        )
-    )
-    launch = processes.start("ros2", "launch", str(launch_file))
-    output = launch.wait_for_output("second is inactive", 90.0)
-    assert output.index("configured /first") < output.index("activated") < output.index("first is active")
-    assert output.index("first is active") < output.index("configured /second")
+    for name in ("first", "second"):
+        node = processes.start(executable, "--ros-args", "-r", f"__ns:=/{name}")
+        node.wait_for_output("ready", 60.0)
+    assert ros2(capsys, "lifecycle", "set", "/first/demo", "configure") == "Transitioning successful\n"
     assert ros2(capsys, "lifecycle", "nodes") == "/first/demo\n/second/demo\n"
-    assert ros2(capsys, "lifecycle", "get") == "/first/demo: active [3]\n/second/demo: inactive [2]\n"
-    assert ros2(capsys, "lifecycle", "set", "/second/demo", "activate") == "Transitioning successful\n"
-    assert ros2(capsys, "lifecycle", "get", "/second/demo") == "active [3]\n"
-    assert main(["lifecycle", "set", "/second/demo", "activate"]) == 1
+    assert ros2(capsys, "lifecycle", "get") == "/first/demo: inactive [2]\n/second/demo: unconfigured [1]\n"
+    assert ros2(capsys, "lifecycle", "set", "/first/demo", "activate") == "Transitioning successful\n"
+    assert ros2(capsys, "lifecycle", "get", "/first/demo") == "active [3]\n"
+    assert main(["lifecycle", "set", "/first/demo", "activate"]) == 1
     assert "Unknown transition requested, available ones are:\n- deactivate [4]" in capsys.readouterr().err
-    assert launch.stop(signal.SIGINT, 30.0) == 0
-    assert "Traceback" not in launch.output and launch.output.count("finished cleanly") == 2
 
 
 def test_echo_waits_for_the_topic(processes: Processes) -> None:

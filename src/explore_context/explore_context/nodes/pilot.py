@@ -89,7 +89,8 @@ class Pilot:
             self._reset()
 
     def keep_command(self) -> None:
-        """To be called often: repeat the claim where nothing else shows the plant that its commander lives."""
+        """To be called often: repeat the claim where nothing else shows the plant that its commander
+        lives."""
         if self.phase is not Phase.RESTING and time.monotonic() - self._claimed_at >= _CLAIM_SECONDS:
             self._claim()
 
