@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from explore_context_interfaces.msg import ContextBelief
 from tests.helpers.calibration import PATIENCE, Watch, quick_planner
 from tests.helpers.processes import Process, Processes, descendants
+from tests.helpers.robot import PARAMETERS, Robot
 from tests.helpers.ros import Graph
 from tests.helpers.waiting import wait_until
 
@@ -25,6 +27,7 @@ PACKAGE = "explore_context"
 WELL_KNOWN = (
     *("namespace", "use_sim_time", "params_file", "autostart", "log_level", "scheme", "planner", "seed"),
     *("mode", "transitions", "rollouts", "exit_when_done", "dashboard", "record", "prior_bag"),
+    *("robot", "commands"),
 )
 FIRST_PORT, PORTS = 7400, 250  # of DDS domain 0, and per domain
 
@@ -189,3 +192,36 @@ def test_interrupted_demonstration_leaves_no_process(processes: Processes) -> No
     assert demo.stop(signal.SIGINT, timeout=90.0) == 130
     assert "Traceback" not in demo.output and "interrupted" in demo.output
     wait_until(lambda: not [pid for pid in launched if Path(f"/proc/{pid}").exists()], what="the end of all")
+
+
+def test_a_robot_behind_the_joint_bridge(
+    graph: Graph, processes: Processes, quick_planner: str, tmp_path: Path
+) -> None:
+    robot = Robot(graph, "effort/commands")
+    params_file = tmp_path / "robot.yaml"
+    params_file.write_text(yaml.safe_dump({"/**/plant": {"ros__parameters": PARAMETERS}}))
+    launch = processes.launch(
+        PACKAGE,
+        "pendulum_calibration.launch.py",
+        *("robot:=joint_bridge", "commands:=effort/commands", f"params_file:={params_file}"),
+        *("model:=pendulum", "exit_when_done:=true", f"planner:={quick_planner}", "transitions:=6"),
+    )
+    graph.spin_until(lambda: launch.exit_code is not None, 300.0, "the end of the calibration")
+    assert "transitions used   6 in 1 rollout" in finish(launch)
+    assert any(robot.commands) and robot.commands[-1] == 0.0
+
+
+def test_a_plant_that_runs_already(processes: Processes, quick_planner: str) -> None:
+    plant = processes.run(PACKAGE, "pendulum_plant")
+    plant.wait_for_output("session", 60.0)
+    arguments = ("pendulum_calibration.launch.py", "robot:=none", f"planner:={quick_planner}")
+    launch = processes.launch(PACKAGE, *arguments, "transitions:=3", "exit_when_done:=true")
+    output = finish(launch)
+    assert "transitions used   3 in 1 rollout" in output and "pendulum_plant" not in output
+    assert plant.exit_code is None
+
+
+def test_arguments_of_simulated_plants_are_refused_for_robots(processes: Processes) -> None:
+    arguments = ("pendulum_calibration.launch.py", "robot:=joint_bridge", "mode:=lockstep")
+    output = finish(processes.launch(PACKAGE, *arguments), exit_code=1)
+    assert "mode is an argument of simulated plants" in output and "process started" not in output

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 from explore_context_interfaces.msg import PlantInfo, PlantState
@@ -100,6 +103,28 @@ def test_second_commander_is_refused_until_the_first_is_gone(processes: Processe
     first.send_signal(signal.SIGKILL)
     graph.spin_until(lambda: list(states[-1].applied_action) == [-1.0], 5.0, "the second one's action")
     assert infos[-1].commander == "second"
+
+
+def segments_of(process: Process) -> set[Path]:
+    """Shared-memory segments of Fast DDS that a process owns: it keeps their locks open."""
+    files = [os.readlink(file) for file in Path(f"/proc/{process.pid}/fd").iterdir()]
+    locks = [re.fullmatch(r"(/dev/shm/fastrtps_[0-9a-f]+)_el", file) for file in files]
+    return {Path(lock[1]) for lock in locks if lock}
+
+
+def test_the_next_node_removes_what_a_killed_one_left_in_shared_memory(processes: Processes) -> None:
+    living, killed = (processes.run("explore_context", "toy_plant", "-r", f"__ns:=/{n}") for n in "ab")
+    for process in (living, killed):
+        process.wait_for_output("session", 60.0)
+    kept, left = segments_of(living), segments_of(killed)
+    assert kept and left
+    killed.stop(signal.SIGKILL)
+    assert all(segment.exists() for segment in left)
+    for segment in kept | left:
+        os.utime(f"{segment}_el", (0, 0))  # as old as if nobody had just started
+    processes.run("explore_context", "toy_plant", "-r", "__ns:=/c").wait_for_output("session", 60.0)
+    assert not any(segment.exists() or Path(f"{segment}_el").exists() for segment in left)
+    assert all(segment.exists() for segment in kept)
 
 
 def steps_of(states: list[PlantState], session: str) -> dict[int, list[float]]:

@@ -14,6 +14,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from explore_context.nodes.parameters import ParameterError
+from explore_context.nodes.shared_memory import remove_leftovers
 
 # Signals are seen between two waits of the executor, so this bounds the reaction time.
 _WAIT = 0.1
@@ -46,8 +47,11 @@ def run_node(factory: Callable[[], Node], args: Sequence[str] | None = None) -> 
     - a node ends by itself by setting its attribute ``exit_code`` (an int);
     - a node that cannot start because of its parameters (:class:`ParameterError`) prints one line and exits
       with 2.
+
+    What killed nodes left in shared memory is removed first.
     """
     _stop_on_signals()
+    remove_leftovers()
     rclpy.init(args=list(args) if args is not None else None, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = factory()
