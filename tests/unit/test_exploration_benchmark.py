@@ -9,7 +9,13 @@ import pytest
 from tests.helpers.small_model import export_small_model
 
 from explore_context.plants import get_plant
-from explore_context_evaluation.benchmarks.exploration import best_error, main, pump, seen_quadrants
+from explore_context_evaluation.benchmarks.exploration import (
+    best_error,
+    main,
+    pump,
+    seen_quadrants,
+    swing_everywhere,
+)
 from explore_context_evaluation.prediction import make_test_system
 
 PENDULUM = get_plant("pendulum")
@@ -34,6 +40,15 @@ def test_a_weak_motor_does_not_even_when_it_is_known() -> None:
     assert seen_quadrants(angles).tolist() == [[True, False, False, True]]
 
 
+def test_a_search_with_known_factors_shows_more_than_pumping_but_not_the_impossible() -> None:
+    weak, too_weak = np.array([0.8, -1.6, 1.8, 0.7]), np.array([0.5, 2.0, 2.0, 0.5])
+    assert not seen_quadrants(pump(PENDULUM, weak[None], HANGING, 30, knows=True)).all()
+    angles = swing_everywhere(PENDULUM, weak, HANGING[0], 30, seed=0)
+    assert angles.shape == (31,) and seen_quadrants(angles[None]).all()
+    angles = swing_everywhere(PENDULUM, too_weak, HANGING[0], 30, seed=0)
+    assert seen_quadrants(angles[None]).tolist() == [[True, False, False, True]]
+
+
 def test_whoever_saw_everything_errs_nowhere_and_others_must() -> None:
     system = make_test_system(PENDULUM, 0, rollouts=5)
     np.testing.assert_allclose(best_error(PENDULUM, system, np.ones(4, bool)), 0.0, atol=1e-9)
@@ -45,8 +60,9 @@ def test_the_table_counts_every_system(tmp_path: Path, capsys: pytest.CaptureFix
     folder = tmp_path / "pendulum"
     export_small_model(folder, "residual")
     assert main(["--model", str(folder), "--systems", "2"]) == 0
-    counted = [line.split()[-3:] for line in capsys.readouterr().out.splitlines() if "pumping" in line]
-    assert len(counted) == 2 and all(sum(map(int, row)) == 2 for row in counted)
+    lines = capsys.readouterr().out.splitlines()
+    counted = [line.split()[-3:] for line in lines if "factors" in line or "signs" in line]
+    assert len(counted) == 3 and all(sum(map(int, row)) == 2 for row in counted)
 
 
 def test_a_missing_model_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

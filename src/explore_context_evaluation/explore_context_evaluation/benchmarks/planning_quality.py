@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -81,7 +81,7 @@ class Bench:
         """MPC calibrations; the seed of a system is the same for every planner. ``deadline``: seconds per
         plan."""
         runs = []
-        for system in _progress(systems, title):
+        for system in progress(systems, title):
             seed = [_SEED, system.index]
             calibration = Calibration(
                 self.model, self.settings, planner, _SEED + system.index, execution=self.execution
@@ -137,7 +137,7 @@ def compare_plans(
     gains: dict[str, list[float]] = {}
     times: dict[str, list[float]] = {}
     others = installed_optimisers()
-    for index, situation in enumerate(_progress(situations, "plans from the same states")):
+    for index, situation in enumerate(progress(situations, "plans from the same states")):
         plans = {"real-time, as executed": (situation.executed.actions, situation.executed.seconds)}
         budget = situation.executed.evaluations
         for name, planner in (("paper", paper), ("real-time, no warm start", realtime)):
@@ -178,6 +178,6 @@ def paired(first: Floats, second: Floats) -> dict[str, float]:
     }
 
 
-def _progress(items: list[T], title: str) -> Iterable[T]:
-    progress: Iterable[T] = tqdm(items, desc=title, file=sys.stderr, leave=False)
-    return progress
+def progress(items: Sequence[T], title: str) -> Iterable[T]:
+    shown: Iterable[T] = tqdm(items, desc=title, file=sys.stderr, leave=False)
+    return shown
