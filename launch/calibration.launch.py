@@ -4,6 +4,7 @@ include it."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription
@@ -33,6 +34,7 @@ PARAMETERS = {
     "prior_bag": (str, "Recording of the same system that the belief starts with."),
 }
 CONTROLLER_PARAMETERS = ("model", "seed")
+LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 
 # Of this launch, with default and meaning.
 SWITCHES = {
@@ -106,11 +108,17 @@ def check(context: LaunchContext) -> None:
     processes that the same description has started already."""
     actions(context)
     flag("exit_when_done", context)
+    path = LaunchConfiguration("params_file").perform(context)
+    if not os.path.isfile(path):
+        raise ValueError(f"params_file:={path} is not a file")  # launch itself would go on without it
+    level = LaunchConfiguration("log_level").perform(context)
+    if level.lower() not in LOG_LEVELS:
+        raise ValueError(f"log_level:={level} is not one of {', '.join(LOG_LEVELS)}")
 
 
 def manager_ended(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
-    """End with the manager if that is wanted, or if it failed and nobody is there to see it."""
-    if not flag("exit_when_done", context):
+    """End with the manager if that is wanted; with an error if it failed, and not because all ends anyway."""
+    if context.is_shutdown or not flag("exit_when_done", context):
         return None
     if event.returncode != 0:
         # An exception, because launch forgets the exit codes of its processes.

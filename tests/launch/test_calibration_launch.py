@@ -221,6 +221,28 @@ def test_a_plant_that_runs_already(processes: Processes, quick_planner: str) -> 
     assert plant.exit_code is None
 
 
+@pytest.mark.parametrize(
+    ("argument", "complaint"),
+    [
+        ("params_file:=/nowhere.yaml", "params_file:=/nowhere.yaml is not a file"),
+        ("log_level:=loud", "log_level:=loud is not one of debug, info"),
+        ("autostart:=maybe", "autostart:=maybe is neither true nor false"),
+    ],
+)
+def test_wrong_arguments_start_nothing(processes: Processes, argument: str, complaint: str) -> None:
+    output = finish(processes.launch(PACKAGE, "pendulum_calibration.launch.py", argument), exit_code=1)
+    assert complaint in output and "process started" not in output
+
+
+def test_an_impatient_ctrl_c_is_no_failure(processes: Processes) -> None:
+    arguments = ("pendulum_calibration.launch.py", "exit_when_done:=true", "transitions:=100000")
+    launch = processes.launch(PACKAGE, *arguments)
+    launch.wait_for_output("step ", 120.0)
+    for pid in (launch.pid, *descendants(launch.pid)):  # as a terminal does: everybody at once
+        os.kill(pid, signal.SIGINT)
+    assert finish(launch).count("calibration failed") == 0
+
+
 def test_arguments_of_simulated_plants_are_refused_for_robots(processes: Processes) -> None:
     arguments = ("pendulum_calibration.launch.py", "robot:=joint_bridge", "mode:=lockstep")
     output = finish(processes.launch(PACKAGE, *arguments), exit_code=1)

@@ -45,7 +45,7 @@ def test_message_shortened() -> None:
     plain = message_text.to_plain(message, no_arr=True, no_str=True)
     assert plain["position"] == "<sequence type: double, length: 200>"
     assert plain["header"]["frame_id"] == "<string length: <0>>"
-    assert message_text.to_csv(STATE) == "3,5,base,a,b,0.1,1e-05"
+    assert message_text.to_csv(STATE) == "3,5,base,a,b,0.1,1e-05,,"
 
 
 def test_fill_converts_and_nests() -> None:

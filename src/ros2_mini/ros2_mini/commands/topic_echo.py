@@ -33,11 +33,13 @@ def main(args: argparse.Namespace) -> int:
     fields = None if args.field is None else [part for part in args.field.split(".") if part]
     if fields == []:
         raise CommandError(f"Invalid field value '{args.field}'")
+    if args.timeout is not None and args.timeout <= 0:
+        raise CommandError("timeout must be greater than zero")
     topic = graph.expand(args.topic_name)
     with graph.graph_node() as node:
         with observing(node) as view:
             cls = (
-                topics.wait_for_class(view, topic)
+                topics.require_class(view, topic)
                 if args.message_type is None
                 else interfaces.get_class(args.message_type, "msg")
             )
@@ -52,12 +54,16 @@ def _listen(
     import rclpy
     from rclpy.task import Future
 
+    from ros2_mini.message_text import is_message
+
     done: Future = Future()
 
     def on_message(message: Any) -> None:
         if args.once and done.done():
             return
-        print(_text(_select(message, fields), args), end="\n" if args.csv else "---\n", flush=True)
+        shown = _select(message, fields)
+        one_line = args.csv and is_message(shown)
+        print(_text(shown, args), end="\n" if one_line else "---\n", flush=True)
         if args.once:
             done.set_result(0)
 
@@ -83,7 +89,7 @@ def _text(value: Any, args: argparse.Namespace) -> str:
     from ros2_mini import message_text
 
     if not message_text.is_message(value):
-        return str(value) if args.csv else f"{value}\n"
+        return f"{value}\n"
     length = None if args.full_length else args.truncate_length
     options = {"truncate_length": length, "no_arr": args.no_arr, "no_str": args.no_str}
     if args.csv:
