@@ -151,7 +151,7 @@ class TestGraph:
         assert ros2(capsys, "param", "set", "/demo/server", "gain", "2.5") == "Set parameter successful\n"
         assert ros2(capsys, "param", "get", "--hide-type", "demo/server", "gain") == "2.5\n"
         assert ros2(capsys, "param", "get", "/demo/server", "names") == "String values are: ['a', 'b']\n"
-        assert main(["param", "set", "/demo/server", "gain", "text"]) == 1
+        assert main(["param", "set", "/demo/server", "gain", "text"]) == 0
         assert "Setting parameter failed" in capsys.readouterr().err
         assert main(["param", "get", "/nobody", "gain"]) == 1
         assert capsys.readouterr().err == "Node not found\n"

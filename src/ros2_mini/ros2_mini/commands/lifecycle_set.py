@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from ros2_mini import graph
 from ros2_mini.commands.lifecycle_nodes import require_lifecycle_node
@@ -28,7 +29,8 @@ def main(args: argparse.Namespace) -> int:
             raise CommandError(f"Unknown transition requested, available ones are:{options}")
         change = ChangeState.Request(transition=wanted[0])
         success = graph.call(node, ChangeState, f"{name}/change_state", change).success
-    if not success:
-        raise CommandError("Transitioning failed")
-    print("Transitioning successful")
-    return 0
+    if success:
+        print("Transitioning successful")
+    else:
+        print("Transitioning failed", file=sys.stderr)
+    return 0  # also after a refusal, as in Jazzy

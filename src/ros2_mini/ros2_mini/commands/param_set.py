@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from ros2_mini import graph
-from ros2_mini.errors import CommandError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,8 @@ def main(args: argparse.Namespace) -> int:
         request = SetParameters.Request(parameters=[parameter])
         result = graph.call(node, SetParameters, f"{name}/set_parameters", request).results[0]
     reason = f": {result.reason}" if result.reason else ""
-    if not result.successful:
-        raise CommandError(f"Setting parameter failed{reason}")
-    print(f"Set parameter successful{reason}")
-    return 0
+    if result.successful:
+        print(f"Set parameter successful{reason}")
+    else:
+        print(f"Setting parameter failed{reason}", file=sys.stderr)
+    return 0  # also after a refusal, as in Jazzy
