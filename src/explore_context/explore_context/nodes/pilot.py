@@ -28,7 +28,7 @@ from explore_context.planning.plan import Plan
 
 # A lockstep plant answers an action at once; a state repeated this long after it says that it was lost.
 _ANSWER_SECONDS = 0.1
-# Well below any watchdog time that a plant may have.
+# A fifth of the shortest watchdog time that plants have by default.
 _CLAIM_SECONDS = 0.1
 
 
