@@ -80,14 +80,13 @@ def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     texts = {name: LaunchConfiguration(name).perform(context) for name in PARAMETERS}
     given: dict[str, Any] = {name: PARAMETERS[name][0](text) for name, text in texts.items() if text}
     swing_up = flag("swing_up", context)
-    found: list[LaunchDescriptionEntity] = [node("calibrator", "calibrator", given)]
-    managed = ["calibrator"]
+    managed = {"calibrator": node("calibrator", "calibrator", given)}
     if swing_up:
         own = {name: value for name, value in given.items() if name in CONTROLLER_PARAMETERS}
         if planner := LaunchConfiguration("swing_up_planner").perform(context):
             own["planner"] = planner
-        found.append(node("swing_up_controller", "swing_up_controller", own))
-        managed.append("swing_up_controller")
+        managed["swing_up_controller"] = node("swing_up_controller", "swing_up_controller", own)
+    found: list[LaunchDescriptionEntity] = [*managed.values()]
     if flag("dashboard", context):
         port = int(LaunchConfiguration("dashboard_port").perform(context))
         control = flag("dashboard_control", context)
@@ -96,10 +95,14 @@ def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         path = LaunchConfiguration("record_path").perform(context)
         found.append(node("recorder", "recorder", {"path": path}))
     if flag("autostart", context):
-        settings = {"nodes": managed, "calibrate": True, "wait_for_return": swing_up}
+        settings = {"nodes": [*managed], "calibrate": True, "wait_for_return": swing_up}
         settings["wait_for_recorder"] = flag("record", context)
         manager = node("lifecycle_manager", "lifecycle_manager", settings)
         found += [manager, RegisterEventHandler(OnProcessExit(target_action=manager, on_exit=manager_ended))]
+        found += [
+            RegisterEventHandler(OnProcessExit(target_action=each, on_exit=managed_ended))
+            for each in managed.values()
+        ]
     return found
 
 
@@ -114,6 +117,12 @@ def check(context: LaunchContext) -> None:
     level = LaunchConfiguration("log_level").perform(context)
     if level.lower() not in LOG_LEVELS:
         raise ValueError(f"log_level:={level} is not one of {', '.join(LOG_LEVELS)}")
+
+
+def managed_ended(event: Any, context: LaunchContext) -> None:
+    """A node that dies before it is brought up would only be missed when the manager's patience ends."""
+    if not context.is_shutdown and flag("exit_when_done", context) and event.returncode != 0:
+        raise RuntimeError(f"{event.process_name} ended with exit code {event.returncode}; its log says why")
 
 
 def manager_ended(event: Any, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:

@@ -102,16 +102,23 @@ def test_a_failed_calibration_ends_with_an_error(processes: Processes, tmp_path:
     assert "manifest.yaml: missing" in output and "cannot configure calibrator" in output
 
 
-def kill(launch: Process, executable: str) -> None:
-    """The launch's own process of that name, without a chance to say anything."""
+def send(launch: Process, executable: str, number: signal.Signals) -> None:
+    """To the launch's own process of that name."""
     commands = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in descendants(launch.pid)}
     (pid,) = [pid for pid, command in commands.items() if f"/{executable}\0" in command]
-    os.kill(pid, signal.SIGKILL)
+    os.kill(pid, number)
 
 
-@pytest.mark.parametrize("victim", ["calibrator", "swing_up_controller"])
-def test_a_killed_node_ends_the_launch_with_an_error(
-    processes: Processes, quick_planner: str, victim: str
+@pytest.mark.parametrize(
+    ("victim", "number", "complaint"),
+    [
+        ("calibrator", signal.SIGKILL, r"calibrator-\d+ ended with exit code -9"),
+        ("swing_up_controller", signal.SIGKILL, r"swing_up_controller-\d+ ended with exit code -9"),
+        ("calibrator", signal.SIGSTOP, "calibrator has not answered"),
+    ],
+)
+def test_a_killed_or_hanging_node_ends_the_launch_with_an_error(
+    processes: Processes, quick_planner: str, victim: str, number: signal.Signals, complaint: str
 ) -> None:
     launch = processes.launch(
         PACKAGE,
@@ -123,8 +130,18 @@ def test_a_killed_node_ends_the_launch_with_an_error(
         "transitions:=3" if victim == "swing_up_controller" else "transitions:=100000",
     )
     launch.wait_for_output("swinging up" if victim == "swing_up_controller" else "step ", 120.0)
-    kill(launch, victim)
-    assert f"{victim} has not answered" in finish(launch, exit_code=1)
+    send(launch, victim, number)
+    assert re.search(complaint, finish(launch, exit_code=1))
+
+
+def test_a_node_that_cannot_start_ends_the_launch_at_once(processes: Processes) -> None:
+    """Not when the manager has waited for it long enough (30 s)."""
+    launch = processes.launch(
+        PACKAGE, "pendulum_calibration.launch.py", "exit_when_done:=true", "scheme:=spiral"
+    )
+    output = finish(launch, exit_code=1)
+    assert "spiral" in output and re.search(r"calibrator-\d+ ended with exit code 2", output)
+    assert "in vain" not in output
 
 
 def test_a_launch_stays_until_it_is_interrupted(

@@ -253,6 +253,16 @@ def test_stopping_ends_with_a_zero_and_gives_up_the_command() -> None:
         assert len(flight.port.sent) == before
 
 
+def test_stopping_after_an_answer_sends_the_zero_for_the_step_after_it() -> None:
+    """The answered step is over, or will be in a moment: a second command for it would come too late."""
+    flight = Flight("lockstep")
+    flight.see(0)
+    flight.port.work()
+    assert flight.port.sent[-1][:2] == (0, 0)
+    flight.pilot.stop(complete=False)
+    assert flight.port.sent[-1] == (0, 1, [0.0])
+
+
 def test_stopping_between_two_rollouts_gives_up_the_command_too() -> None:
     flight = Flight("lockstep", reset=True)
     flight.see(0)

@@ -130,11 +130,12 @@ class Pilot:
     def stop(self, *, complete: bool) -> None:
         """Give up the command, after a zero action as the plant's last one. After a ``complete`` rollout in
         lockstep nothing moves any more, and a zero would only add a transition to it."""
-        flew, commanding = self.phase is Phase.FLYING, self._commanding
+        flew, commanding, course = self.phase is Phase.FLYING, self._commanding, self._course
         self.phase, self._course, self._commanding = Phase.RESTING, None, False
         if flew and self._seen is not None and (self.settings.realtime or not complete):
             rollout, step = self._seen
-            target = step + 1 if self.settings.realtime else step
+            answered = course is not None and step in course.sent
+            target = step + 1 if self.settings.realtime or answered else step
             self._port.send(self.settings.session_id, rollout, target, np.zeros(self.settings.action_dim))
         if commanding:
             self._port.release(self.settings.session_id)
