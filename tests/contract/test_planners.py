@@ -242,6 +242,27 @@ def test_the_realtime_planner_lets_the_refined_objective_decide() -> None:
     assert plan.score == pytest.approx(-sums.min())
 
 
+def test_the_realtime_planner_tries_what_the_objective_suggests() -> None:
+    class Lock:
+        """One combination opens it; nothing else is any better than the rest."""
+
+        secret = np.random.default_rng(0).uniform(-2, 2, (6, 1)).astype(np.float32)
+
+        def __call__(self, candidates: NDArray[np.float32]) -> Scores:
+            return (candidates == self.secret).all(axis=(1, 2)).astype(np.float64)
+
+        def suggestions(self, horizon: int) -> NDArray[np.float32]:
+            wrong = np.zeros((1, horizon, 1), np.float32)
+            return np.concatenate([wrong, self.secret[None, :horizon]])
+
+    for warm in (False, True):
+        for wanted, opened in ((2, 1.0), (1, 0.0), (0, 0.0)):
+            planner = make_planner(RealtimePlannerSettings(suggestions=wanted), [-2.0], [2.0])
+            if warm:
+                search(planner, quadratic(np.zeros((6, 1))), 6)
+            assert search(planner, Lock(), 6).score == opened
+
+
 def test_a_shifted_plan_repeats_its_last_action() -> None:
     plan = Plan(np.arange(4, dtype=np.float32)[:, None], 1.0, 10, 0.1, True)
     np.testing.assert_array_equal(plan.shifted(1, 4).actions[:, 0], [1, 2, 3, 3])

@@ -14,6 +14,7 @@ from explore_context.model import Belief, ContextModel
 from explore_context.planning.device import CUDA, DeviceRunner, DeviceSearch
 from explore_context.planning.execution import ExecutionSettings, block_runner
 from explore_context.planning.plan import Floats
+from explore_context.planning.swings import swings
 
 
 class Runner(Protocol):
@@ -37,10 +38,17 @@ class GainObjective:
 
     runner: Runner
     fixed: dict[str, Floats]
+    model: ContextModel
     refined: GainObjective | None = None
 
     def __call__(self, candidates: Floats) -> Floats:
         return self.runner.run(self.fixed, candidates)
+
+    def suggestions(self, horizon: int) -> Floats:
+        """Swings under the mean of the context samples and under each of them, (S + 1, H, U)."""
+        beta = self.fixed["beta"]
+        contexts = np.concatenate([beta.mean(axis=0, keepdims=True), beta])
+        return swings(self.model, self.fixed["state"], contexts, horizon)
 
     @property
     def device_search(self) -> Callable[..., DeviceSearch] | None:
@@ -75,7 +83,7 @@ class ExpectedInformationGain:
             "beta": _samples(samples, self._model.belief_dim),
         }
         refined = None if finalist_samples is None else self.bind(state, belief, finalist_samples)
-        return GainObjective(self._runner, fixed, refined)
+        return GainObjective(self._runner, fixed, self._model, refined)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,15 @@
 
 Beyond the cross-entropy method: a shifted warm start, smooth noise, small populations around the best few
 sequences instead of one Gaussian, stretches set to a bound (informative actions are mostly extreme), kept
-sequences, the best candidate executed instead of the mean, hand-written candidates, few but well spread
-context samples with the finalists compared under more of them, and a deadline.
+sequences, the best candidate executed instead of the mean, hand-written candidates and swings under the
+model (``swings.py``), few but well spread context samples with the finalists compared under more of them,
+and a deadline.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,22 +113,30 @@ class _Search:
             candidates = np.concatenate([mean, self._around(parents, std, following)])
 
     def _first_population(self, warm: Floats | None, count: int) -> Floats:
-        """What was good one step ago and around it, hand-written sequences, the whole range."""
+        """What was good one step ago and around it, suggested and hand-written ones, the whole range."""
         settings, planner = self._settings, self._planner
         known = primitives(planner.low, planner.high, self._shape[0])
+        suggested = self._suggestions()
         wide = planner.centre[None, None]
         if warm is None:
-            return np.concatenate([known, self._noisy(wide, settings.initial_std, count)])
+            return np.concatenate([suggested, known, self._noisy(wide, settings.initial_std, count)])
         chosen = self._rng.choice(len(known), min(settings.primitives, len(known)), replace=False)
         exploring = round(settings.explore * count)
         return np.concatenate(
             [
                 warm[: settings.kept],
+                suggested,
                 self._around(warm[: settings.parents], settings.warm_std, count - exploring),
                 known[chosen],
                 self._noisy(wide, settings.initial_std, exploring),
             ]
         )
+
+    def _suggestions(self) -> Floats:
+        suggest: Callable[[int], Floats] | None = getattr(self._objective, "suggestions", None)
+        if suggest is None or not self._settings.suggestions:
+            return np.empty((0, *self._shape), np.float32)
+        return suggest(self._shape[0])[: self._settings.suggestions]
 
     def _around(self, parents: Floats, std: float, count: int) -> Floats:
         """Sequences near ``parents`` (P, H, U): some with one stretch at a bound, the others noisy."""

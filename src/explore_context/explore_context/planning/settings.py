@@ -48,6 +48,7 @@ class RealtimePlannerSettings:
     parents:  the best of these, around which later iterations draw.
     explore:  share of the first population drawn from the whole range instead of around the shifted plan.
     primitives:  hand-written sequences (constant, bang-bang, sine) in it; the first plan tries them all.
+    suggestions:  sequences of the objective's own (swings under the belief) in it, at most.
     stretches:  share of the candidates around a parent that differ from it in one stretch, set to a bound.
     longest_stretch:  in steps.
     smoothness:  correlation of the noise from step to step.
@@ -65,7 +66,8 @@ class RealtimePlannerSettings:
     kept: int = 4
     parents: int = 2
     explore: float = 0.5
-    primitives: int = 12
+    primitives: int = 6
+    suggestions: int = 7
     stretches: float = 0.8
     longest_stretch: int = 4
     smoothness: float = 0.7
@@ -90,7 +92,7 @@ class RealtimePlannerSettings:
                 raise PlannerSettingsError(f"{name}: {getattr(self, name)} must lie in [0, 1]")
         if not 0.0 <= self.smoothness < 1.0:
             raise PlannerSettingsError(f"smoothness: {self.smoothness} must lie in [0, 1)")
-        for name in ("primitives", "finalist_samples"):
+        for name in ("primitives", "suggestions", "finalist_samples"):
             if getattr(self, name) < 0:
                 raise PlannerSettingsError(f"{name}: {getattr(self, name)} must not be negative")
 

@@ -50,8 +50,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--deadline",
         type=float,
-        default=36.0,
-        help="ms after which the real-time planner begins nothing more, as on a robot; 0: none (default: 36)",
+        default=32.0,
+        help="ms after which the real-time planner begins nothing more, as on a robot; 0: none (default: 32)",
     )
     p.add_argument("--threads", type=int, default=0, help="0: one per core, at most 8")
     p.add_argument("--repeats", type=int, default=3, help="plans per timed row; the fastest counts")
