@@ -88,12 +88,15 @@ def _plain(value: Any) -> Any:
 
 
 @functools.cache
-def code_version() -> str:
-    """Hash of what decides a unit's result: plants, model, planning, and the units themselves."""
+def code_version(without: frozenset[str] = frozenset()) -> str:
+    """Hash of what decides a unit's result: plants, model, planning, and the units themselves.
+
+    ``without``: names of files that do not matter for a certain kind of result.
+    """
     packages = (explore_context.plants, explore_context.model, explore_context.planning)
     folders = [Path(package.__file__ or "").parent for package in packages]
     here = Path(__file__).parent
-    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    files = [path for folder in folders for path in sorted(folder.glob("*.py")) if path.name not in without]
     files += [*sorted((here / "units").glob("*.py")), here / "prediction.py"]
     digest = hashlib.sha256()
     for path in files:

@@ -25,12 +25,11 @@ from explore_context.planning import (
     PlannerSettings,
     default_calibration,
     load_planner_settings,
-    make_planner,
 )
 from explore_context.plants import get_plant
 from explore_context_evaluation.benchmarks.planning_peak import loop_flops, matrix_product_peak
 from explore_context_evaluation.benchmarks.planning_plain import plain_network, time_plain_plan
-from explore_context_evaluation.benchmarks.planning_quality import Bench, Outcome, compare_plans, paired
+from explore_context_evaluation.benchmarks.planning_quality import Bench, compare_plans, paired
 from explore_context_evaluation.benchmarks.planning_report import print_report
 from explore_context_evaluation.paths import model_folder
 
@@ -103,11 +102,7 @@ def measure_speed(
     reach = torch.tensor(bench.plant.spec.action_high, dtype=torch.float32)
     start = torch.tensor(state, dtype=torch.float32)
     time_plain_plan(network, start, horizon, reach, PaperPlannerSettings(1, 1000, 100, 20))
-    bounds = bench.plant.spec.action_low, bench.plant.spec.action_high
-    planners = {
-        "paper": make_planner(paper, *bounds),
-        "real-time, first plan": make_planner(realtime, *bounds),
-    }
+    planners = {"paper": bench.planner(paper), "real-time, first plan": bench.planner(realtime)}
     for planner in planners.values():
         _time_plan(bench, planner, state, 0, row_flops)
     work = 1e-9 * paper.iterations * paper.candidates * paper.samples * row_flops
@@ -149,14 +144,12 @@ def measure_quality(
 
     Only the real-time planner has a deadline: what it costs in quality is part of the comparison.
     """
-    bounds = bench.plant.spec.action_low, bench.plant.spec.action_high
-    planners = {"paper": make_planner(paper, *bounds), "realtime": make_planner(realtime, *bounds)}
     systems = bench.test_systems(max(number, _LATENCY_SYSTEMS))
     deadline = 1e-3 * deadline_ms if deadline_ms > 0 else None
-    timed = bench.calibrate(planners["realtime"], systems, "real-time planner", deadline)
-    fast = Outcome(timed.runs[:number], timed.errors[:number])
-    slow = bench.calibrate(planners["paper"], systems[:number], "paper's planner")
-    plans = compare_plans(list(bench.situations(fast)), planners["paper"], planners["realtime"])
+    timed = bench.calibrate(realtime, systems, "real-time planner", deadline)
+    slow = bench.calibrate(paper, systems[:number], "paper's planner")
+    fast = timed.first(number)
+    plans = compare_plans(bench, slow.runs, realtime, deadline)
     horizons = (1, 10, 20, 50)
     return {
         "systems": number,

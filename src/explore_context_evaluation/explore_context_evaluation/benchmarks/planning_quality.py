@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -22,12 +23,16 @@ from explore_context.planning import (
     ExecutionSettings,
     ExpectedInformationGain,
     Objective,
+    PaperPlannerSettings,
     Plan,
     Planner,
+    PlannerSettings,
+    make_planner,
 )
 from explore_context.planning.simulated import SimulatedCalibration, calibrate_simulated
 from explore_context.plants import Plant
 from explore_context_evaluation.benchmarks.planning_others import installed_optimisers
+from explore_context_evaluation.benchmarks.planning_reference import kept_calibration
 from explore_context_evaluation.prediction import TestSystem, make_test_systems, prediction_errors
 
 Floats = NDArray[np.floating]
@@ -38,7 +43,6 @@ _SEED = 4_000
 _SYSTEM_SEED = 5_000_000
 _FRESH_SAMPLES = 128
 _ROLLOUTS = 20
-_EVERY = 5  # steps between states at which plans are compared
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,9 @@ class Outcome:
         """Share of the plans that a deadline ended before their last population."""
         return float(np.mean([not plan.finished for run in self.runs for plan in run.plans]))
 
+    def first(self, number: int) -> Outcome:
+        return Outcome(self.runs[:number], self.errors[:number])
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -75,31 +82,44 @@ class Bench:
     def test_systems(self, number: int) -> list[TestSystem]:
         return make_test_systems(self.plant, number, _ROLLOUTS, _SYSTEM_SEED)
 
+    def planner(self, settings: PlannerSettings) -> Planner:
+        return make_planner(settings, self.plant.spec.action_low, self.plant.spec.action_high)
+
     def calibrate(
-        self, planner: Planner, systems: list[TestSystem], title: str, deadline: float | None = None
+        self, settings: PlannerSettings, systems: list[TestSystem], title: str, deadline: float | None = None
     ) -> Outcome:
         """MPC calibrations; the seed of a system is the same for every planner. ``deadline``: seconds per
-        plan."""
+        plan. Those with the paper's planner are kept on disk.
+        """
         runs = []
         for system in progress(systems, title):
-            seed = [_SEED, system.index]
-            calibration = Calibration(
-                self.model, self.settings, planner, _SEED + system.index, execution=self.execution
-            )
-            rng = np.random.default_rng(seed)
-            runs.append(calibrate_simulated(self.plant, system.context[0], calibration, rng, deadline))
+            work = partial(self._calibrate, settings, system, deadline)
+            if isinstance(settings, PaperPlannerSettings):
+                key = (self.model.model_hash, self.settings, settings, _SYSTEM_SEED, _SEED, system.index)
+                runs.append(kept_calibration(work, *key))
+            else:
+                runs.append(work())
         errors = [
             prediction_errors(self.model, system, run.belief).mean(axis=0)
             for system, run in zip(systems, runs, strict=True)
         ]
         return Outcome(runs, np.array(errors))
 
-    def situations(self, outcome: Outcome) -> Iterator[Situation]:
-        """States and beliefs that a planner met, and its plans there."""
+    def _calibrate(
+        self, settings: PlannerSettings, system: TestSystem, deadline: float | None
+    ) -> SimulatedCalibration:
+        planner, seed = self.planner(settings), _SEED + system.index
+        calibration = Calibration(self.model, self.settings, planner, seed, execution=self.execution)
+        rng = np.random.default_rng([_SEED, system.index])
+        return calibrate_simulated(self.plant, system.context[0], calibration, rng, deadline)
+
+    def situations(self, run: SimulatedCalibration) -> Iterator[Situation]:
+        """States and beliefs that a planner met in a calibration of one rollout, and its plans there; but for
+        the last, of a single action, which other libraries' coloured noise cannot do.
+        """
         gain = ExpectedInformationGain(self.model, self.execution)
-        for run in outcome.runs:
-            for step in range(0, self.settings.transitions, _EVERY):
-                yield Situation(gain, run.observations[0, step], run.beliefs[step], run.plans[step], step)
+        for step, plan in enumerate(run.plans[:-1]):
+            yield Situation(gain, run.observations[0, step], run.beliefs[step], plan, step)
 
 
 @dataclass(frozen=True)
@@ -131,29 +151,39 @@ class Situation:
 
 
 def compare_plans(
-    situations: list[Situation], paper: Planner, realtime: Planner
+    bench: Bench, runs: list[SimulatedCalibration], realtime: PlannerSettings, deadline: float | None
 ) -> dict[str, dict[str, float]]:
-    """Mean gain (nats) and milliseconds per plan: real-time plans as executed, and searches anew."""
+    """Mean gain (nats) and milliseconds per plan at every step of the paper planner's calibrations ``runs``.
+
+    The real-time planner comes along: it starts from its plan of the step before, though another action was
+    executed than it had planned, which is harder than in a calibration of its own.
+    """
     gains: dict[str, list[float]] = {}
     times: dict[str, list[float]] = {}
-    others = installed_optimisers()
-    for index, situation in enumerate(progress(situations, "plans from the same states")):
-        plans = {"real-time, as executed": (situation.executed.actions, situation.executed.seconds)}
-        budget = situation.executed.evaluations
-        for name, planner in (("paper", paper), ("real-time, no warm start", realtime)):
-            rng = np.random.default_rng([_SEED, 2, index])
-            planner.reset()
-            plan = planner.plan(situation.objective(planner, rng), situation.horizon, rng)
-            plans[name] = plan.actions, plan.seconds
-        for name, optimise in others.items():
-            rng = np.random.default_rng([_SEED, 2, index])
-            objective = situation.objective(realtime, rng)
-            begin = time.monotonic()
-            actions = optimise(objective, situation.horizon, paper.low, paper.high, budget, index)
-            plans[f"{name}, no warm start"] = actions, time.monotonic() - begin
-        for name, score in zip(plans, situation.judge([p[0] for p in plans.values()]), strict=True):
-            gains.setdefault(name, []).append(float(score))
-            times.setdefault(name, []).append(1e3 * plans[name][1])
+    others, along, anew = installed_optimisers(), bench.planner(realtime), bench.planner(realtime)
+    for index, run in enumerate(progress(runs, "plans from the same states")):
+        along.reset()
+        for situation in bench.situations(run):
+            seed = [_SEED, 2, index, situation.step]
+            plans = {"paper": (situation.executed.actions, situation.executed.seconds)}
+            anew.reset()
+            budget = 0
+            for name, planner in (("real-time", along), ("real-time, no warm start", anew)):
+                rng = np.random.default_rng(seed)
+                objective = situation.objective(planner, rng)
+                until = None if deadline is None else time.monotonic() + deadline
+                plan = planner.plan(objective, situation.horizon, rng, until)
+                plans[name] = plan.actions, plan.seconds
+                budget = budget or plan.evaluations
+            along.advance()
+            for name, optimise in others.items():
+                objective = situation.objective(anew, np.random.default_rng(seed))
+                begin = time.monotonic()
+                actions = optimise(objective, situation.horizon, anew.low, anew.high, budget, situation.step)
+                plans[f"{name}, no warm start"] = actions, time.monotonic() - begin
+            for name, score in zip(plans, situation.judge([p[0] for p in plans.values()]), strict=True):
+                gains.setdefault(name, []).append(float(score))
+                times.setdefault(name, []).append(1e3 * plans[name][1])
     return {
         name: {
             "gain": float(np.mean(gains[name])),

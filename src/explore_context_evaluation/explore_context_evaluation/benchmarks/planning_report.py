@@ -34,7 +34,7 @@ def bars(result: dict[str, Any]) -> list[tuple[str, str, bool]]:
     if "systems" not in result:
         return found
     p99 = result["latency_ms"]["realtime"]["p99"]
-    ratio = result["plans"]["real-time, as executed"]["gain_ratio"]
+    ratio = result["plans"]["real-time"]["gain_ratio"]
     entropy, error = result["entropy"], result["prediction_error"]["mean over horizons"]
     return [
         *found,
