@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import torch
-from torch import Tensor, distributed, nn
-from torch.nn.parallel import DistributedDataParallel
+
+# Its functions take the process group that exists when it is imported as a default argument. PyTorch
+# imports it with the first optimiser, and the group, kept alive by that, would end with the interpreter instead
+# of in ``stop``: a thread of Gloo that holds a tensor at that time aborts the process.
+import torch.distributed.nn
+from torch import Tensor, distributed
 
 
 class Processes:
@@ -43,9 +48,20 @@ class Processes:
         if self.number > 1:
             distributed.destroy_process_group()
 
-    def parallel(self, module: nn.Module) -> nn.Module:
-        """Average gradients over the processes; stages may leave parameters (variances) without gradient."""
-        return DistributedDataParallel(module, find_unused_parameters=True) if self.number > 1 else module
+    def average_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Replace every gradient by its mean over the processes. A stage may leave parameters (variances)
+        without one, in all processes alike.
+
+        By hand: the model is small, and DistributedDataParallel would hold on to the process group.
+        """
+        if self.number == 1:
+            return
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        together = torch.cat([gradient.flatten() for gradient in gradients])
+        distributed.all_reduce(together)
+        means = (together / self.number).split([gradient.numel() for gradient in gradients])
+        for gradient, mean in zip(gradients, means, strict=True):
+            gradient.copy_(mean.view_as(gradient))
 
     def mean(self, value: Tensor) -> float:
         if self.number > 1:

@@ -15,7 +15,7 @@ from types import FrameType
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from explore_context.plants import get_plant
 from explore_context_training.checkpoint import FILE_NAME, Checkpoint, TrainingRecord
@@ -26,7 +26,7 @@ from explore_context_training.objective import TensorBatch, loss_and_terms
 from explore_context_training.optimiser import Optimiser
 from explore_context_training.provenance import git_revision, hardware
 from explore_context_training.reporting import Reporter
-from explore_context_training.settings import ObjectiveSettings, StageSettings, TrainingSettings, cosine_at
+from explore_context_training.settings import StageSettings, TrainingSettings, cosine_at
 from explore_context_training.validation import Validation
 
 CPU = torch.device("cpu")
@@ -53,19 +53,6 @@ class Run:
     @property
     def checkpoint_path(self) -> Path:
         return self.folder / FILE_NAME
-
-
-class _Loss(nn.Module):
-    """The loss as a module, because DistributedDataParallel hooks into ``forward``."""
-
-    def __init__(self, model: ContextModel, objective: ObjectiveSettings) -> None:
-        super().__init__()
-        self.model, self.objective = model, objective
-
-    def forward(
-        self, batch: TensorBatch, stage: StageSettings, progress: float, points: Tensor | None
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        return loss_and_terms(self.model, batch, stage, progress, self.objective, points)
 
 
 class Trainer:
@@ -100,7 +87,6 @@ class Trainer:
             self.model.load_state_dict(resume.weights)
             self.optimiser.load_state(resume.optimiser)
             self.step, self._earlier_wall_time = resume.record.step, resume.record.wall_time
-        self.loss = processes.parallel(_Loss(self.model, run.settings.objective))
         self.validation = Validation(plant, run.validation_transitions, run.device)
         self.last_errors: dict[str, float] = {}
 
@@ -113,10 +99,12 @@ class Trainer:
         stage = settings.stages[index]
         batch = self.data.batch(self.step, stage, progress, settings.model.belief, self.processes.share)
         tensors = to_tensors(batch, self.run.device)
-        loss, terms = self.loss(tensors, stage, progress, self._points(stage, batch.actions.shape[1]))
+        points = self._points(stage, batch.actions.shape[1])
+        loss, terms = loss_and_terms(self.model, tensors, stage, progress, settings.objective, points)
         value = self.processes.mean(loss.detach())
         self._check_finite("loss", value)
         loss.backward()
+        self.processes.average_gradients(self.model.parameters())
         norm = self.optimiser.clip()
         self._check_finite("gradient", float(norm))
         self.optimiser.step(cosine_at(stage.learning_rate, progress))

@@ -24,7 +24,6 @@ from explore_context.planning import (
     ExecutionSettings,
     default_calibration,
     load_planner_settings,
-    make_planner,
 )
 from explore_context.plants import Plant, get_plant
 from explore_context.plants.pendulum import MAX_TORQUE, quadrant
@@ -178,7 +177,6 @@ def main(argv: Sequence[str]) -> int:
         return 1
     bench = Bench(model, plant, default_calibration("pendulum"), ExecutionSettings())
     systems = bench.test_systems(options.systems)
-    planner = make_planner(settings, plant.spec.action_low, plant.spec.action_high)
-    outcome = bench.calibrate(planner, systems, "calibrations")
+    outcome = bench.calibrate(settings, systems, "calibrations")
     print_table(explore(bench, systems, outcome), bench.settings.transitions)
     return 0

@@ -1,5 +1,5 @@
-"""Calibrations with the paper's planner, kept on disk: they take minutes per system and stay the same whatever
-becomes of the real-time planner. An interrupted benchmark goes on where it was.
+"""Calibrations with the paper's planner, kept on disk: they take minutes per system and stay the same
+whatever becomes of the real-time planner. An interrupted benchmark goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OF_OTHER_PLANNERS = frozenset({"realtime.py", "sampling.py", "swings.py"})
 
 
 def kept_calibration(work: Callable[[], SimulatedCalibration], *key: Any) -> SimulatedCalibration:
-    """The result of ``work``, computed once per ``key`` (plain values and settings) and version of the code."""
+    """The result of ``work``, computed once per ``key`` (values, settings) and version of the code."""
     memory = Memory(default_folder().with_name("benchmark"), verbose=0)
     version = code_version(_OF_OTHER_PLANNERS)
     run: SimulatedCalibration = memory.cache(_computed, ignore=["work"])(work, (*key, version))
