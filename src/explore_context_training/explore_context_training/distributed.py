@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import torch
 
 # Its functions take the process group that exists when it is imported as a default argument. PyTorch
-# imports it with the first optimiser, and the group, kept alive by that, would end with the interpreter instead
-# of in ``stop``: a thread of Gloo that holds a tensor at that time aborts the process.
+# imports it with the first optimiser, and the group, kept alive by that, would end with the interpreter
+# instead of in ``stop``: a thread of Gloo that holds a tensor at that time aborts the process.
 import torch.distributed.nn
 from torch import Tensor, distributed
 
