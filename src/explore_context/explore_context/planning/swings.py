@@ -9,10 +9,15 @@ depends on the context, so that every context sample has its own swing.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import onnxruntime as ort
 
 from explore_context.model import ContextModel
+from explore_context.model.manifest import graph_path
+from explore_context.model.sessions import open_session
 from explore_context.planning.plan import Floats
 
 _MOST_CORNERS = 16
@@ -33,22 +38,39 @@ def swings(model: ContextModel, state: Floats, beta: Floats, horizon: int) -> Fl
     columns, corners = velocity_columns(model), _corners(model)
     if not columns or not len(corners):
         return np.empty((0, horizon, model.action_dim), np.float32)
-    weight = np.asarray(model.manifest.normalisation["state_scale"], np.float32)[columns] ** -2
+    weight = np.zeros(model.state_dim, np.float32)
+    weight[columns] = np.asarray(model.manifest.normalisation["state_scale"], np.float32)[columns] ** -2
     contexts, tries = len(beta), len(corners)
     rows = np.arange(contexts)
     # The session itself: at a tenth of a millisecond per call, checking arguments is a fifth of the time.
-    step_graph = model.session("step")
-    feeds = {"action": np.tile(corners, (contexts, 1)), "beta": np.repeat(beta, tries, axis=0)}
+    step_graph = _step_session(model)
+    tried = np.empty((contexts, tries, model.state_dim), np.float32)
+    feeds = {
+        "state": tried.reshape(contexts * tries, -1),
+        "action": np.tile(corners, (contexts, 1)),
+        "beta": np.repeat(beta, tries, axis=0),
+    }
     x = np.repeat(state, contexts, axis=0)
-    sequences = np.empty((contexts, horizon, model.action_dim), np.float32)
+    chosen = np.empty((contexts, horizon), np.intp)
     for step in range(horizon):
-        feeds["state"] = np.repeat(x, tries, axis=0)
-        following = step_graph.run(["mean"], feeds)[0].reshape(contexts, tries, -1)
-        along = ((x[:, columns] * weight)[:, None] * following[:, :, columns]).sum(axis=2)
-        best = along.argmax(axis=1)
-        sequences[:, step] = corners[best]
-        x = following[rows, best]
-    return sequences
+        tried[:] = x[:, None]
+        following = step_graph.run(["mean"], feeds)[0].reshape(tried.shape)
+        along = following @ (x * weight)[:, :, None]
+        chosen[:, step] = along[:, :, 0].argmax(axis=1)
+        x = following[rows, chosen[:, step]]
+    return corners[chosen]
+
+
+_sessions: WeakKeyDictionary[ContextModel, ort.InferenceSession] = WeakKeyDictionary()
+
+
+def _step_session(model: ContextModel) -> ort.InferenceSession:
+    """On one thread: a dozen rows are too few to be worth waking another one."""
+    if model.settings.threads == 1:
+        return model.session("step")
+    if model not in _sessions:
+        _sessions[model] = open_session(graph_path(model.folder, "step"), replace(model.settings, threads=1))
+    return _sessions[model]
 
 
 def _corners(model: ContextModel) -> Floats:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +24,19 @@ from explore_context.planning import (
     ExecutionSettings,
     ExpectedInformationGain,
     PaperPlannerSettings,
-    Planner,
     PlannerSettings,
     default_calibration,
     load_planner_settings,
 )
 from explore_context.plants import get_plant
 from explore_context_evaluation.benchmarks.planning_peak import loop_flops, matrix_product_peak
-from explore_context_evaluation.benchmarks.planning_plain import plain_network, time_plain_plan
+from explore_context_evaluation.benchmarks.planning_plain import (
+    plain_network,
+    time_plain_plan,
+    untrained_model,
+)
 from explore_context_evaluation.benchmarks.planning_quality import Bench, compare_plans, paired
-from explore_context_evaluation.benchmarks.planning_report import print_report
+from explore_context_evaluation.benchmarks.planning_report import PAPERS_NETWORK, print_report
 from explore_context_evaluation.paths import model_folder
 
 Row = dict[str, float]
@@ -89,52 +95,63 @@ def main(argv: list[str] | None = None) -> int:
 def measure_speed(
     bench: Bench, paper: PaperPlannerSettings, realtime: PlannerSettings, repeats: int
 ) -> dict[str, Any]:
-    """One MPC step at the full horizon from the prior, where a calibration begins.
+    """One MPC step at the full horizon from the prior, where a calibration begins: with the model's own
+    network and, for the paper's planner, with the paper's network too.
 
     The rows take turns and the fastest repeat of each counts, so that a busy minute of the machine does not
     fall on one of them alone.
     """
-    threads, horizon, model = bench.execution.threads, bench.settings.horizon, bench.model
-    row_flops = loop_flops(model.folder / "gain.onnx") * horizon
-    state = bench.plant.observe(bench.plant.initial_state("calibration", np.random.default_rng(0), 1))[0]
-    torch.set_num_threads(threads)
-    network = plain_network(model.manifest)
-    reach = torch.tensor(bench.plant.spec.action_high, dtype=torch.float32)
-    start = torch.tensor(state, dtype=torch.float32)
-    time_plain_plan(network, start, horizon, reach, PaperPlannerSettings(1, 1000, 100, 20))
-    planners = {"paper": bench.planner(paper), "real-time, first plan": bench.planner(realtime)}
-    for planner in planners.values():
-        _time_plan(bench, planner, state, 0, row_flops)
-    work = 1e-9 * paper.iterations * paper.candidates * paper.samples * row_flops
-    peak, rows = 0.0, dict.fromkeys(("plain PyTorch", *planners), Row(seconds=np.inf))
-    for repeat in range(1, repeats + 1):
-        _say(f"speed, {repeat} of {repeats}: matrix products, plain PyTorch, both planners")
-        peak = max(peak, matrix_product_peak(threads))
-        plain = time_plain_plan(network, start, horizon, reach, paper)
-        found = {"plain PyTorch": Row(seconds=plain, gflops=work / plain)}
-        for name, planner in planners.items():
-            found[name] = _time_plan(bench, planner, state, repeat, row_flops)
-        rows = {name: min(rows[name], found[name], key=lambda row: row["seconds"]) for name in rows}
+    torch.set_num_threads(bench.execution.threads)
+    peak, rows = 0.0, dict[str, Row]()
+    with tempfile.TemporaryDirectory() as folder:
+        original = replace(bench, model=untrained_model(bench.model.manifest, "paper", Path(folder)))
+        entrants = {
+            "plain PyTorch": partial(_time_plain, bench, paper),
+            "paper": partial(_time_plan, bench, paper),
+            "real-time, first plan": partial(_time_plan, bench, realtime),
+            f"plain PyTorch{PAPERS_NETWORK}": partial(_time_plain, original, paper),
+            f"paper{PAPERS_NETWORK}": partial(_time_plan, original, paper),
+        }
+        for repeat in range(repeats):
+            _say(f"speed, {repeat + 1} of {repeats}: matrix products, plain PyTorch, planners")
+            peak = max(peak, matrix_product_peak(bench.execution.threads))
+            for name, measure in entrants.items():
+                row = measure()
+                rows[name] = min(rows.get(name, row), row, key=lambda row: row["seconds"])
     for row in rows.values():
         row["share_of_peak"] = row["gflops"] / peak
     return {"peak_gflops": peak, "speed": rows}
 
 
-def _time_plan(
-    bench: Bench, planner: Planner, state: np.ndarray[Any, Any], seed: int, row_flops: int
-) -> Row:
+def _start(bench: Bench) -> np.ndarray[Any, Any]:
+    return bench.plant.observe(bench.plant.initial_state("calibration", np.random.default_rng(0), 1))[0]
+
+
+def _row(bench: Bench, seconds: float, rows: int) -> Row:
+    """``rows``: candidates x samples that were evaluated."""
+    flops = loop_flops(bench.model.folder / "gain.onnx") * bench.settings.horizon * rows
+    return Row(seconds=seconds, gflops=1e-9 * flops / seconds)
+
+
+def _time_plain(bench: Bench, paper: PaperPlannerSettings) -> Row:
+    reach = torch.tensor(bench.plant.spec.action_high, dtype=torch.float32)
+    start = torch.tensor(_start(bench), dtype=torch.float32)
+    network = plain_network(bench.model.manifest)
+    seconds = time_plain_plan(network, start, bench.settings.horizon, reach, paper)
+    return _row(bench, seconds, paper.iterations * paper.candidates * paper.samples)
+
+
+def _time_plan(bench: Bench, settings: PlannerSettings) -> Row:
+    planner, prior, rng = bench.planner(settings), bench.model.prior, np.random.default_rng(0)
     gain = ExpectedInformationGain(bench.model, bench.execution)
-    prior, rng = bench.model.prior, np.random.default_rng(seed)
     samples, finalist = (
         prior.mean + prior.std * planner.draw(rng, n, len(prior.mean))
         for n in (planner.samples, max(1, planner.finalist_samples))
     )
-    objective = gain.bind(state, prior, samples, finalist if planner.finalist_samples else None)
-    planner.reset()
+    objective = gain.bind(_start(bench), prior, samples, finalist if planner.finalist_samples else None)
     begin = time.perf_counter()
     plan = planner.plan(objective, bench.settings.horizon, rng)
-    seconds = time.perf_counter() - begin
-    return Row(seconds=seconds, gflops=1e-9 * plan.evaluations * planner.samples * row_flops / seconds)
+    return _row(bench, time.perf_counter() - begin, plan.evaluations * planner.samples)
 
 
 def measure_quality(

@@ -6,31 +6,49 @@ Weights are random, of the architecture that the manifest names: time does not d
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from explore_context.model import Manifest
+from explore_context.model import ContextModel, Manifest, SessionSettings
 from explore_context.planning import PaperPlannerSettings
-from explore_context_training.networks import ContextModel, Normalisation
+from explore_context_training import networks
+from explore_context_training.checkpoint import Checkpoint, TrainingRecord
+from explore_context_training.export.exporter import export_checkpoint
 from explore_context_training.networks.transition_models import GruTransitionModel
-from explore_context_training.settings import ModelSettings, settings_from
+from explore_context_training.paths import training_config
+from explore_context_training.settings import ModelSettings, load_settings, settings_from
 
 
-def plain_network(manifest: Manifest) -> ContextModel:
+def plain_network(manifest: Manifest) -> networks.ContextModel:
     """The network of an exported model, with random weights."""
-    settings = settings_from(manifest.training["settings"], "manifest").model
-    return make_network(settings, manifest)
+    return _network(settings_from(manifest.training["settings"], "manifest").model, manifest)
 
 
-def make_network(settings: ModelSettings, manifest: Manifest) -> ContextModel:
-    normalisation = Normalisation(**{key: tuple(values) for key, values in manifest.normalisation.items()})
+def _network(settings: ModelSettings, manifest: Manifest) -> networks.ContextModel:
     dimensions = manifest.dimensions
     torch.manual_seed(0)
-    return ContextModel(settings, dimensions["state"], dimensions["action"], normalisation).eval()
+    normalisation = _normalisation(manifest)
+    return networks.ContextModel(settings, dimensions["state"], dimensions["action"], normalisation).eval()
 
 
-def expected_gain(model: ContextModel, state: Tensor, beta: Tensor, actions: Tensor) -> Tensor:
+def _normalisation(manifest: Manifest) -> networks.Normalisation:
+    return networks.Normalisation(**{key: tuple(values) for key, values in manifest.normalisation.items()})
+
+
+def untrained_model(manifest: Manifest, recipe: str, folder: Path) -> ContextModel:
+    """The network of one of the plant's training recipes, with random weights, exported to ``folder`` as a
+    trained one would be.
+    """
+    settings = load_settings(training_config(manifest.plant), recipe)
+    record = TrainingRecord(manifest.plant, recipe, 0, 0, 0.0, "untrained", "untrained", {})
+    weights = dict(_network(settings.model, manifest).state_dict())
+    export_checkpoint(Checkpoint(record, settings, _normalisation(manifest), weights, {}), folder)
+    return ContextModel.load(folder, SessionSettings("cpu"))
+
+
+def expected_gain(model: networks.ContextModel, state: Tensor, beta: Tensor, actions: Tensor) -> Tensor:
     """Equation 10 from an empty context: state (X,), beta (S, B), actions (K, H, U) -> (K,)."""
     samples, rows = len(beta), len(actions) * len(beta)
     actions = actions.repeat_interleave(samples, dim=0)
@@ -48,14 +66,14 @@ def expected_gain(model: ContextModel, state: Tensor, beta: Tensor, actions: Ten
     return before - model.belief(pooled)[1].log().sum(-1).unflatten(0, (-1, samples)).mean(-1)
 
 
-def _context_code(model: ContextModel, beta: Tensor) -> Tensor:
+def _context_code(model: networks.ContextModel, beta: Tensor) -> Tensor:
     network = model.transition
     if isinstance(network, GruTransitionModel):
         return torch.relu(network.context_encoder(beta))
     return network.encode_context(beta)
 
 
-def _step(model: ContextModel, z: Tensor, action: Tensor, context_code: Tensor) -> Tensor:
+def _step(model: networks.ContextModel, z: Tensor, action: Tensor, context_code: Tensor) -> Tensor:
     network = model.transition
     action = model.normalise_action(action)
     if isinstance(network, GruTransitionModel):
@@ -66,7 +84,7 @@ def _step(model: ContextModel, z: Tensor, action: Tensor, context_code: Tensor) 
 
 @torch.no_grad()
 def time_plain_plan(
-    model: ContextModel, state: Tensor, horizon: int, reach: Tensor, settings: PaperPlannerSettings
+    model: networks.ContextModel, state: Tensor, horizon: int, reach: Tensor, settings: PaperPlannerSettings
 ) -> float:
     """Seconds of one plan of the paper's cross-entropy method: two iterations, scaled to all of them."""
     measured = min(2, settings.iterations)

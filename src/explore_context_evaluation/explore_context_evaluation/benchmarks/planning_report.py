@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+# Of the speed rows that are not of the model's own network but of the paper's (GRU, 200 wide).
+PAPERS_NETWORK = ", paper's network"
+
 
 def print_report(result: dict[str, Any]) -> None:
     print(
@@ -15,22 +18,18 @@ def print_report(result: dict[str, Any]) -> None:
         _print_quality(result)
     print("\nbars")
     for bar, value, met in bars(result):
-        print(f"  {'met    ' if met else 'NOT MET'}  {bar:<74} {value}")
+        print(f"  {'met    ' if met else 'NOT MET'}  {bar:<86} {value}")
 
 
 def bars(result: dict[str, Any]) -> list[tuple[str, str, bool]]:
     """(what is asked for, what was measured, whether it is met)."""
-    speed = result["speed"]
-    faster = speed["plain PyTorch"]["seconds"] / speed["paper"]["seconds"]
+    speed, found = result["speed"], []
+    for network, suffix in (("paper's", PAPERS_NETWORK), ("model's own", "")):
+        faster = speed[f"plain PyTorch{suffix}"]["seconds"] / speed[f"paper{suffix}"]["seconds"]
+        claim = f"the paper's planner is at least 3 times faster than plain PyTorch, {network} network"
+        found.append((claim, f"{faster:.1f} times", faster >= 3))
     share = speed["paper"]["share_of_peak"]
-    found = [
-        (
-            "the paper's planner is at least 3 times faster than plain PyTorch",
-            f"{faster:.1f} times",
-            faster >= 3,
-        ),
-        ("and reaches at least 60 % of the matrix-product peak", f"{share:.0%}", share >= 0.6),
-    ]
+    found.append(("and reaches at least 60 % of the matrix-product peak", f"{share:.0%}", share >= 0.6))
     if "systems" not in result:
         return found
     p99 = result["latency_ms"]["realtime"]["p99"]
@@ -52,9 +51,9 @@ def _difference(pair: dict[str, float]) -> str:
 
 def _print_speed(rows: dict[str, dict[str, float]]) -> None:
     print(f"\n{'one MPC step from the prior':<34}{'ms':>10}{'GFLOP/s':>10}{'of peak':>10}{'x plain':>10}")
-    plain = rows["plain PyTorch"]["seconds"]
     for name, row in rows.items():
-        times = plain / row["seconds"]
+        suffix = PAPERS_NETWORK if name.endswith(PAPERS_NETWORK) else ""
+        times = rows[f"plain PyTorch{suffix}"]["seconds"] / row["seconds"]
         print(
             f"{name:<34}{1e3 * row['seconds']:>10.1f}{row['gflops']:>10.1f}"
             f"{row['share_of_peak']:>10.0%}{times:>10.1f}"
