@@ -75,7 +75,8 @@ def test_speed_is_measured_with_the_models_network_and_the_papers(model: Context
     # The same number of candidates; the paper's network is much larger than the small one.
     work = {name: row["seconds"] * row["gflops"] for name, row in rows.items()}
     assert work["paper, paper's network"] > 10 * work["paper"]
-    assert work["paper"] == pytest.approx(work["plain PyTorch"], rel=0.05)  # it also scores the mean it returns
+    # Ours also scores the mean that it returns.
+    assert work["paper"] == pytest.approx(work["plain PyTorch"], rel=0.05)
 
 
 def test_flops_are_those_of_the_loops_products(tmp_path: Path) -> None:
