@@ -1,6 +1,7 @@
 """Other libraries' optimisers on our objective with the real-time planner's budget; those installed.
 
-They search anew, without a warm start, as the planner that they stand beside in the table.
+They search anew, without a warm start, as the planner that they stand beside in the table. mbrl is not among
+them: its last release wants gymnasium 0.26.3, this project a newer one.
 """
 
 from __future__ import annotations
