@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.helpers.waiting import wait_until
 
+from explore_context.model import ContextModel
 from explore_context.nodes.planning_thread import Interrupted, InterruptiblePlanner, PlanningThread
-from explore_context.planning import PaperPlannerSettings, RealtimePlannerSettings, make_planner
+from explore_context.planning import (
+    ExpectedInformationGain,
+    PaperPlannerSettings,
+    RealtimePlannerSettings,
+    make_planner,
+)
+
+MODELS = Path(__file__).parents[2] / "models"
 
 
 def test_jobs_run_in_order_and_results_come_in_the_callers_thread() -> None:
@@ -66,5 +76,21 @@ def test_an_interruptible_planner_plans_the_same(settings) -> None:
     plan = plain.plan(objective, 5, np.random.default_rng(0))
     wrapped = InterruptiblePlanner(make_planner(settings, [-1.0], [1.0]))
     same = wrapped.plan(objective, 5, np.random.default_rng(0))
+    np.testing.assert_array_equal(plan.actions, same.actions)
+    assert plan.evaluations == same.evaluations
+
+
+def test_an_interruptible_planner_uses_all_that_the_objective_has() -> None:
+    """Finalists under more samples and suggested swings too: a node plans as a simulated calibration does."""
+    model = ContextModel.load(MODELS / "pendulum")
+    samples, finalist = (model.prior.sample(np.random.default_rng(seed), 4) for seed in (1, 2))
+    objective = ExpectedInformationGain(model).bind([-1.0, 0.0, 0.5], model.prior, samples, finalist)
+    settings = RealtimePlannerSettings(first_iterations=1, first_candidates=4)
+    plan = make_planner(settings, [-2.0], [2.0]).plan(objective, 20, np.random.default_rng(0))
+    poorer = make_planner(replace(settings, suggestions=0), [-2.0], [2.0])
+    suggested = len(objective.suggestions(20))
+    assert poorer.plan(objective, 20, np.random.default_rng(0)).evaluations == plan.evaluations - suggested
+    wrapped = InterruptiblePlanner(make_planner(settings, [-2.0], [2.0]))
+    same = wrapped.plan(objective, 20, np.random.default_rng(0))
     np.testing.assert_array_equal(plan.actions, same.actions)
     assert plan.evaluations == same.evaluations

@@ -113,8 +113,11 @@ class _Interruptible:
         self._flag = flag
         refined: Any = getattr(objective, "refined", None)
         self.refined = None if refined is None else _Interruptible(refined, flag)
-        # A search on a device is over before anybody could want to interrupt it.
-        self.device_search: Any = getattr(objective, "device_search", None)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else an objective may have: suggestions, and a search on a device, which is over before anybody
+        could want to interrupt it."""
+        return getattr(self._objective, name)
 
     def __call__(self, candidates: Floats) -> Floats:
         size = max(1, _PIECE // candidates.shape[1])
