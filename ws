@@ -7,7 +7,8 @@ cd "$ROOT"
 # shellcheck source=scripts/environment.sh
 source scripts/environment.sh
 
-PYTHON_PACKAGES=(explore_context explore_context_training explore_context_evaluation)
+PYTHON_PACKAGES=()      # all that are in src/: a user's own too
+for file in src/*/setup.py; do PYTHON_PACKAGES+=("$(basename "${file%/setup.py}")"); done
 
 usage() {
     cat <<'TEXT'

@@ -158,6 +158,15 @@ def test_rebuilds_only_when_inputs_changed(clone: Path, change: str, rebuild: bo
     assert (lines[0] != lines[1]) == rebuild
 
 
+def test_a_users_package_in_src_is_built_along(clone: Path) -> None:
+    own = clone / "src" / "my_robot"
+    own.mkdir()
+    (own / "setup.py").touch()
+    built = sourced(clone, 'echo "${PYTHON_PACKAGES[@]}"').split()
+    assert {"my_robot", "explore_context", "explore_context_training"} <= set(built)
+    assert "explore_context_interfaces" not in built
+
+
 def test_shell_scripts_are_clean() -> None:
     scripts = [str(ROOT / name) for name in ("ws", "scripts/environment.sh", ".ci/run", "scripts/bin/ros2")]
     shellcheck = shutil.which("shellcheck")

@@ -115,8 +115,8 @@ class _Interruptible:
         self.refined = None if refined is None else _Interruptible(refined, flag)
 
     def __getattr__(self, name: str) -> Any:
-        """What else an objective may have: suggestions, and a search on a device, which is over before anybody
-        could want to interrupt it."""
+        """What else an objective may have: suggestions, and a search on a device, which is over before
+        anybody could want to interrupt it."""
         return getattr(self._objective, name)
 
     def __call__(self, candidates: Floats) -> Floats:
