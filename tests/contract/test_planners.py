@@ -21,6 +21,7 @@ from explore_context.planning import (
     make_planner,
 )
 from explore_context.planning.cem import HostSearch, elite_indices
+from explore_context.planning.sampling import primitives
 
 Scores = NDArray[np.floating]
 SETTINGS: dict[str, PlannerSettings] = {
@@ -240,6 +241,40 @@ def test_the_realtime_planner_lets_the_refined_objective_decide() -> None:
     assert len(sums) == 4
     np.testing.assert_array_equal(plan.actions, objective.finalists[sums.argmin()])
     assert plan.score == pytest.approx(-sums.min())
+
+
+def test_the_realtime_planner_keeps_time_for_its_finalists(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("explore_context.planning.realtime.time.monotonic", lambda: now[0])
+
+    class Slow:
+        """A second per candidate and sample, of which it has four; the refined one has eight."""
+
+        samples = 4
+
+        def __init__(self) -> None:
+            self.calls: list[tuple[int, int]] = []
+
+        def __call__(self, candidates: NDArray[np.float32], samples: int = 4) -> Scores:
+            self.calls.append((len(candidates), samples))
+            now[0] += samples * len(candidates)
+            return candidates.sum(axis=(1, 2))
+
+        def refined(self, candidates: NDArray[np.float32]) -> Scores:
+            return self(candidates, 8)
+
+    objective = Slow()
+    # The planner's own number of samples is not that of the objective, as with a calibration's ``samples``.
+    settings = RealtimePlannerSettings(first_candidates=10, decay=1.0, samples=1, finalist_samples=8)
+    planner = make_planner(settings, [-2.0], [2.0])
+    first = len(primitives(planner.low, planner.high, 3)) + 10
+    # Then there is time for the 4 finalists (32) or for the next 11 candidates (44), but not for both.
+    plan = planner.plan(objective, 3, np.random.default_rng(0), 4 * first + 60.0)
+    assert objective.calls == [(first, 4), (4, 8)] and not plan.finished
+    planner.reset()
+    now[0], objective.calls = 0.0, []
+    planner.plan(objective, 3, np.random.default_rng(0), 4 * first + 80.0)
+    assert objective.calls == [(first, 4), (11, 4), (4, 8)]
 
 
 def test_the_realtime_planner_tries_what_the_objective_suggests() -> None:

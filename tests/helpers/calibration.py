@@ -27,6 +27,7 @@ from explore_context.nodes.plant_node import PlantNode
 CONFIGURE, CLEANUP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
 ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
 DEEP = QoSProfile(depth=2000)
+SHUTDOWN = Transition.TRANSITION_UNCONFIGURED_SHUTDOWN
 PATIENCE = 30.0  # seconds; a loaded machine starts a node slowly
 ANSWER_SECONDS, TRIES = 10.0, 4  # of a service
 

@@ -11,7 +11,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from explore_context_interfaces.msg import ContextBelief
 from explore_context_interfaces.srv import Reset
-from tests.helpers.calibration import Scene, quick_planner
+from tests.helpers.calibration import CONFIGURE, Scene, quick_planner
 from tests.helpers.ros import Graph
 
 from explore_context.nodes import qos
@@ -141,3 +141,11 @@ def test_a_reset_that_gets_lost_aborts_the_goal(graph: Graph, quick_planner: str
     scene.calibrator(planner=quick_planner, reset_service="forgetful/reset", state_timeout=0.5)
     status, result = scene.goal(transitions=2).wait()
     assert status == GoalStatus.STATUS_ABORTED and "not answered a reset" in result.message
+
+
+def test_a_service_name_that_is_none_is_refused_with_a_reason(graph: Graph) -> None:
+    scene = Scene(graph)
+    node = graph.add(CalibratorNode(**graph.options(model="pendulum", reset_service="plant reset")))
+    assert not scene.change("calibrator", CONFIGURE)
+    assert node.problem.startswith("not configured:") and "plant reset" in node.problem
+    assert not scene.beliefs

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from explore_context_interfaces.msg import PlantAction, PlantInfo, PlantState
 from explore_context_interfaces.srv import Reset
+from rclpy.clock import ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -160,3 +161,14 @@ def test_ending_bridge_leaves_a_zero_command(bridge: Bridge) -> None:
 def test_bad_parameters_are_refused(graph: Graph, parameters, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         JointBridgeNode(**graph.options(**parameters))
+
+
+@pytest.mark.parametrize(("simulated", "kind"), [(False, ClockType.STEADY_TIME), (True, ClockType.ROS_TIME)])
+def test_nobody_can_set_the_clock_that_the_command_depends_on(
+    graph: Graph, simulated: bool, kind: ClockType
+) -> None:
+    """A system clock that is set back would leave the robot with its last command for as long."""
+    options = graph.options(observation=["hinge:position"], use_sim_time=simulated)
+    bridge = graph.add(JointBridgeNode(**options))
+    assert bridge._timer.clock.clock_type == kind
+    assert bridge._clock.clock_type == kind

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from explore_context_interfaces.msg import PlantInfo, PlantState
 from std_msgs.msg import Float64
-from tests.helpers.calibration import DEACTIVATE, Scene, quick_planner
+from tests.helpers.calibration import DEACTIVATE, SHUTDOWN, Scene, quick_planner
 from tests.helpers.ros import Graph
 
 from explore_context.nodes import companion, qos
@@ -63,6 +63,28 @@ def test_a_calibrator_that_is_deactivated_in_the_middle_is_a_failure(
     assert scene.change("calibrator", DEACTIVATE)
     graph.spin_until(lambda: node.exit_code is not None, 30.0, "the end")
     assert node.exit_code == 1 and np.isfinite(scene.beliefs[-1].mean).all()
+
+
+def test_a_calibrator_that_was_shut_down_is_a_failure(
+    graph: Graph, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene = Scene(graph)
+    scene.calibrator(active=False)
+    assert scene.change("calibrator", SHUTDOWN)
+    node = manager(graph, calibrate=False)
+    graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end")
+    assert node.exit_code == 1 and "it was shut down; start it again" in capfd.readouterr().err
+
+
+def test_a_return_of_earlier_is_not_that_of_this_calibration(graph: Graph, quick_planner: str) -> None:
+    latched = graph.node.create_publisher(Float64, "swing_up_return", qos.LATCHED)
+    latched.publish(Float64(data=-200.0))
+    scene = Scene(graph)
+    scene.calibrator(active=False, planner=quick_planner, transitions=3)
+    options = graph.options(nodes=["calibrator"], calibrate=True, wait_for_return=True, return_timeout=1.0)
+    node = graph.add(LifecycleManagerNode(**options))
+    graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end")
+    assert node.exit_code == 1  # nobody swings up
 
 
 @pytest.mark.parametrize("surprise", ["the plant hangs", "the plant is another one"])

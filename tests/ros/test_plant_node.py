@@ -254,6 +254,7 @@ def test_parameters_at_run_time(graph: Graph) -> None:
         ({"plant": "unicycle"}, "unknown plant 'unicycle'"),
         ({"mode": "sometimes"}, "choose one of lockstep, realtime"),
         ({"hidden_context": [1.0, 2.0]}, "factor_1, factor_2"),
+        ({"hidden_context": [1.0, 1.0, 1.0, 1e308]}, "entries beyond"),
         ({"mode": "realtime", "watchdog_time": 0.1}, "two periods"),
         ({"initial_state_mode": "sideways"}, "choose one of training, calibration"),
         ({"seed": -1}, "outside"),

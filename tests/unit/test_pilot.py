@@ -239,6 +239,24 @@ def test_a_realtime_plant_that_ignores_a_reset_is_stalled(monkeypatch: Any) -> N
     assert "not answered a reset" in flight.pilot.stall(5.0)
 
 
+def test_a_realtime_plant_that_applies_nothing_is_stalled(monkeypatch: Any) -> None:
+    now = [100.0]
+    monkeypatch.setattr("explore_context.nodes.pilot.time.monotonic", lambda: now[0])
+    flight = Flight("realtime")
+
+    def fly(steps: range, applied: float | None) -> str:
+        for step in steps:
+            flight.see(step, applied=applied)
+            flight.port.work()
+            now[0] += 0.1
+        return flight.pilot.stall(5.0)
+
+    assert fly(range(70), None) == ""
+    assert fly(range(70, 110), 0.0) == ""  # four seconds: it may only be late
+    assert fly(range(110, 130), 0.0).startswith("the plant has applied no action for 5 s")
+    assert fly(range(130, 132), None) == ""
+
+
 def test_stopping_ends_with_a_zero_and_gives_up_the_command() -> None:
     for mode, target in (("lockstep", 1), ("realtime", 2)):
         flight = Flight(mode)

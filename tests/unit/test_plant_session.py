@@ -147,6 +147,7 @@ def test_explicit_state_and_mode() -> None:
         (ResetRequest(initial_state_mode="sideways"), "choose one of training, calibration"),
         (ResetRequest(state=(1.0,)), "needs 2: angle, angular_velocity"),
         (ResetRequest(state=(1.0, float("nan"))), "non-finite"),
+        (ResetRequest(state=(1e200, 0.0)), r"entries beyond 1e\+06"),
         (ResetRequest(state=(1.0, 9.0)), r"angular_velocity = 9, outside \[-8, 8\]"),
         (ResetRequest(seed=-2), "seed must be"),
     ],

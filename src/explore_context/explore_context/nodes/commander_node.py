@@ -153,12 +153,12 @@ class CommanderNode(LifecycleNode, Generic[P]):
             model = ContextModel.load(model_folder(name), session_settings(settings))
             if info is not None and (misfit := mismatch(model, info)):
                 raise ModelError(misfit)
+            self.link.connect_reset(settings.reset_service)
             # Open and warm up the planner's graph now: the first plan must not wait for a file.
             graph_runner(model, self.GRAPH, ExecutionSettings(workers=settings.threads))
             self._load(model)
         except Exception as error:  # whatever it is, rclpy would swallow it
             return self._refuse(f"not configured: {error}")
-        self.link.connect_reset(settings.reset_service)
         if info is not None and settings.reset_plant:
             self.link.wait_for_reset()
         self.model, self._configured, self.problem = model, settings, ""

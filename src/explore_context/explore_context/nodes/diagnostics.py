@@ -72,6 +72,13 @@ def steady_clock() -> Clock:
     return Clock(clock_type=ClockType.STEADY_TIME)
 
 
+def control_clock(node: Node) -> Clock:
+    """What a control period runs on: simulated time where the node was started with it, else a clock that
+    nobody can set. A system clock that is set back by a minute stops the node's timers for as long."""
+    simulated: bool = node.get_parameter("use_sim_time").value
+    return node.get_clock() if simulated else steady_clock()
+
+
 def text(value: object) -> str:
     """Numbers in four digits, everything else as it prints."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -35,7 +35,7 @@ from std_msgs.msg import Float64MultiArray
 
 from explore_context.nodes import conversions, qos
 from explore_context.nodes.counters import Rate, Rejections
-from explore_context.nodes.diagnostics import Diagnostics, Level, Report, steady_clock
+from explore_context.nodes.diagnostics import Diagnostics, Level, Report, control_clock, steady_clock
 from explore_context.nodes.joint_mapping import ObservationMapping
 from explore_context.nodes.parameters import NodeParameters, parameter
 from explore_context.nodes.robot_session import RobotSession
@@ -102,13 +102,14 @@ class JointBridgeNode(Node):
         self.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
         self.create_subscription(PlantAction, "action", self._on_action, qos.ACTION)
         self.create_service(Reset, "~/reset", self._on_reset)
-        self._timer = self.create_timer(self._settings.period, self._on_tick)
+        self._clock = control_clock(self)
+        self._timer = self.create_timer(self._settings.period, self._on_tick, clock=self._clock)
         self.create_timer(self._settings.watchdog_time / 5, self._on_watchdog, clock=steady_clock())
         self._diagnostics = Diagnostics(self, "joint bridge", self._report)
         self._publish_info_if_changed()
 
     def _now(self) -> float:
-        return float(self.get_clock().now().nanoseconds) * 1e-9
+        return float(self._clock.now().nanoseconds) * 1e-9
 
     def _on_joints(self, message: JointState) -> None:
         fields = (message.position, message.velocity, message.effort)

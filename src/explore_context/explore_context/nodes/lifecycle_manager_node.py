@@ -119,7 +119,7 @@ class LifecycleManagerNode(Node):
         """Until the node is, or is beyond, the state ``goal``; an answer that got lost does not matter."""
         request = ChangeState.Request(transition=Transition(id=transition))
         deadline = time.monotonic() + self._settings.timeout
-        while await self._state_of(name) < goal:
+        while (state := await self._state_of(name)) < goal:
             try:
                 response = await self._call(ChangeState, f"{name}/change_state", request, _TRANSITION)
             except ManagerError:
@@ -128,6 +128,8 @@ class LifecycleManagerNode(Node):
                 continue
             if not response.success:
                 raise ManagerError(f"cannot {word} {name}; its log says why")
+        if state == State.PRIMARY_STATE_FINALIZED:
+            raise ManagerError(f"cannot {word} {name}: it was shut down; start it again")
 
     async def _call(self, kind: Any, service: str, request: Any, timeout: float) -> Any:
         client = self.create_client(kind, service)
@@ -177,6 +179,7 @@ class LifecycleManagerNode(Node):
         self._coverage = coverage = Coverage(self._info.plant)
         result = await self._send_goal()
         self._coverage = None
+        self._swing_up = None  # a return that came before is of another calibration
         facts = self._facts(self._info.plant, result)
         if not result.success:
             self._print(summary(facts, coverage))

@@ -55,6 +55,7 @@ class Pilot:
         self._claimed_at = 0.0  # or commanded
         self._course: Course | None = None
         self._heard = self._progressed = time.monotonic()
+        self._ignored_since: float | None = None  # in real time: since when no command was applied
 
     @property
     def step(self) -> int:
@@ -77,11 +78,14 @@ class Pilot:
         if now - self._progressed > patience:
             lost = "a reset" if self.phase is Phase.RESETTING else "an action"
             return f"the plant has not answered {lost} for {patience:g} s; does it get them?"
+        if self._ignored_since is not None and now - self._ignored_since > patience:
+            return f"the plant has applied no action for {patience:g} s; does it get them, and in time?"
         return ""
 
     def begin_rollout(self) -> None:
         """The next state begins a rollout; if the plant can be reset, the first state after that."""
         self._heard = self._progressed = time.monotonic()
+        self._ignored_since = None
         self._claim()
         self._course = None
         self.phase = Phase.WAITING
@@ -131,6 +135,7 @@ class Pilot:
         """Give up the command, after a zero action as the plant's last one. After a ``complete`` rollout in
         lockstep nothing moves any more, and a zero would only add a transition to it."""
         flew, commanding, course = self.phase is Phase.FLYING, self._commanding, self._course
+        self._ignored_since = None
         self.phase, self._course, self._commanding = Phase.RESTING, None, False
         if flew and self._seen is not None and (self.settings.realtime or not complete):
             rollout, step = self._seen
@@ -172,8 +177,13 @@ class Pilot:
 
     def _compare(self, course: Course, sample: StateSample) -> None:
         """Lockstep plants apply what they are sent or nothing."""
-        if self.settings.realtime and not course.note_applied(sample.step - 1, sample.applied_action):
+        if not self.settings.realtime:
+            return
+        if course.note_applied(sample.step - 1, sample.applied_action):
+            self._ignored_since = None
+        else:
             self.missed_deadlines += 1
+            self._ignored_since = self._ignored_since or time.monotonic()
 
     def _answer(self, course: Course, observation: Array) -> None:
         step, settings = course.newest, self.settings

@@ -27,7 +27,7 @@ class Interrupted(RuntimeError):
 
 
 class PlanningThread:
-    """Start with :meth:`start`, end with :meth:`close`; everything else in between."""
+    """Starts with the first job, ends with :meth:`close`."""
 
     def __init__(self, wake: Callable[[], object], name: str = PLANNING_THREAD) -> None:
         self._wake = wake
@@ -35,7 +35,6 @@ class PlanningThread:
         self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         # A daemon, so that a job that hangs in foreign code cannot keep the process alive.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
 
     def submit(self, job: Callable[[], T], deliver: Callable[[T], None], fail: Failure) -> None:
         """Run ``job`` in the thread, then ``deliver(result)`` or ``fail(error)`` in the executor's."""
@@ -48,6 +47,10 @@ class PlanningThread:
             return lambda: deliver(result)
 
         self._jobs.put(run)
+        # Not before: a thread inherits from its parent whether denormals are zero, and the parent knows that
+        # only when it has opened a model.
+        if self._thread.ident is None:
+            self._thread.start()
 
     def deliver(self) -> None:
         """Hand over all results that are there; to be called by the executor."""
@@ -61,7 +64,8 @@ class PlanningThread:
     def close(self, timeout: float = 2.0) -> bool:
         """Let the running job end and drop what it returns; true if the thread is gone."""
         self._jobs.put(None)
-        self._thread.join(timeout)
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def _run(self) -> None:

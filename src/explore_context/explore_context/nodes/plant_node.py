@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 
 from explore_context.nodes import conversions, qos
 from explore_context.nodes.counters import Rate, Rejections
-from explore_context.nodes.diagnostics import Diagnostics, Level, Report, steady_clock
+from explore_context.nodes.diagnostics import Diagnostics, Level, Report, control_clock, steady_clock
 from explore_context.nodes.joint_mapping import layout_of
 from explore_context.nodes.parameters import NodeParameters
 from explore_context.nodes.plant_parameters import PlantParameters, validate
@@ -58,6 +58,7 @@ class PlantNode(Node):
         self._reported_rejections = 0
         self._step_rate, self._action_rate = Rate(), Rate()
         self._info: PlantDescription | None = None
+        self._clock = control_clock(self)
         self._create_interfaces()
         self._create_timers()
         self._publish_info()
@@ -78,7 +79,7 @@ class PlantNode(Node):
         settings, session = self._settings.value, self._session.settings
         self._tick_timer = self._republish_timer = None
         if session.mode == "realtime":
-            self._tick_timer = self.create_timer(session.period, self._on_tick)
+            self._tick_timer = self.create_timer(session.period, self._on_tick, clock=self._clock)
         elif settings.state_republish_period > 0:
             # On the steady clock, as the watchdog's timer: a stopped simulation clock must not stop recovery.
             self._republish_timer = self.create_timer(
@@ -88,7 +89,7 @@ class PlantNode(Node):
         self.create_timer(interval, self._on_watchdog, clock=steady_clock())
 
     def _now(self) -> float:
-        return float(self.get_clock().now().nanoseconds) * 1e-9
+        return float(self._clock.now().nanoseconds) * 1e-9
 
     def _on_action(self, message: PlantAction) -> None:
         try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from explore_context.nodes.command import Mode
 from explore_context.nodes.parameters import parameter
-from explore_context.nodes.plant_session import SessionSettings
+from explore_context.nodes.plant_session import SessionSettings, check_size
 from explore_context.plants import Plant, get_plant
 
 REALTIME_WATCHDOG = 0.5
@@ -76,6 +76,7 @@ def validate(parameters: PlantParameters) -> None:
     plant = get_plant(parameters.plant)
     if parameters.hidden_context:
         try:
+            check_size("it", parameters.hidden_context)
             plant.check_context(np.array([parameters.hidden_context]))
         except ValueError as error:
             names = ", ".join(plant.spec.context_names)

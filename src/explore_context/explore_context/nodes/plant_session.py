@@ -8,7 +8,7 @@ same one however many steps the first two took: the same seed gives the same run
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from explore_context.plants import Plant
 
 _CONTEXT, _INITIAL_STATE, _NOISE = range(3)
 _BOUND_TOLERANCE = 1e-9
+_LARGEST = 1e6  # of any number that a user sets: squares and products of larger ones may overflow
 
 
 def random_stream(purpose: int, seed: int, draw: int) -> np.random.Generator:
@@ -168,6 +169,7 @@ class PlantSession:
         if len(values) != spec.state_dim:
             names = ", ".join(spec.state_names)
             raise ValueError(f"state has {len(values)} entries, {spec.name} needs {spec.state_dim}: {names}")
+        check_size("state", values)
         state = np.array([values], dtype=np.float64)
         observation = self.plant.observe(state)[0]
         low, high = np.array(spec.observation_low), np.array(spec.observation_high)
@@ -177,3 +179,8 @@ class PlantSession:
             name, value = spec.observation_names[k], observation[k]
             raise ValueError(f"state gives {name} = {value:g}, outside [{low[k]:g}, {high[k]:g}]")
         return state
+
+
+def check_size(what: str, values: Sequence[float]) -> None:
+    if any(abs(value) > _LARGEST for value in values):
+        raise ValueError(f"{what} has entries beyond {_LARGEST:g}")

@@ -90,6 +90,9 @@ class _Search:
         self._objective, self._rng, self._deadline = objective, rng, deadline
         self._shape = (horizon, len(planner.low))
         self.evaluations, self.finished = 0, True
+        # Of the objective; a calibration may have bound more or fewer than the planner asks for.
+        self._samples: int = getattr(objective, "samples", planner.settings.samples)
+        self._refined: Objective | None = getattr(objective, "refined", None)
         self._seconds_per_row = 0.0
         self.elites: Floats = np.empty((0, *self._shape), np.float32)
         self._scores: Floats = np.empty(0, np.float32)
@@ -102,7 +105,9 @@ class _Search:
             iterations, count = settings.first_iterations, settings.first_candidates
         candidates = self._first_population(warm, count)
         for iteration in range(iterations):
-            if self._late(len(candidates) * settings.samples):
+            # A population less costs less than finalists that are not compared: the few samples with which
+            # the search compares flatter its best.
+            if self._late(len(candidates) * self._samples + self._finalist_rows(settings.finalists)):
                 return
             self._evaluate(candidates)
             parents = self.elites[: settings.parents]
@@ -161,10 +166,9 @@ class _Search:
         """The best candidate and its score; refined where the objective can and time is left."""
         if not len(self.elites):
             raise PlanningError("the deadline had passed before a single candidate was scored")
-        refined: Objective | None = getattr(self._objective, "refined", None)
         finalists = min(self._settings.finalists, len(self.elites))
-        if refined is not None and not self._late(finalists * self._settings.finalist_samples):
-            scores = finite_scores(refined(self.elites[:finalists]))
+        if self._refined is not None and not self._late(self._finalist_rows(finalists)):
+            scores = finite_scores(self._refined(self.elites[:finalists]))
             self.evaluations += finalists
             order = np.argsort(-scores, kind="stable")
             self.elites[:finalists] = self.elites[order]
@@ -174,12 +178,15 @@ class _Search:
     def _evaluate(self, candidates: Floats) -> None:
         begin = time.monotonic()
         scores = np.asarray(self._objective(candidates), np.float32)
-        self._seconds_per_row = (time.monotonic() - begin) / (len(candidates) * self._settings.samples)
+        self._seconds_per_row = (time.monotonic() - begin) / (len(candidates) * self._samples)
         self.evaluations += len(candidates)
         pool = np.concatenate([self.elites[: self._settings.kept], candidates])
         scores = np.concatenate([self._scores[: self._settings.kept], scores])
         best = elite_indices(scores, max(self._settings.kept, self._settings.finalists))
         self.elites, self._scores = pool[best], scores[best]
+
+    def _finalist_rows(self, finalists: int) -> int:
+        return 0 if self._refined is None else finalists * self._settings.finalist_samples
 
     def _late(self, rows: int) -> bool:
         """Whether scoring ``rows`` (candidates x samples) more would end after the deadline."""
