@@ -14,7 +14,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from explore_context_interfaces.msg import ContextBelief, PlantState
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
+from rclpy.qos import qos_profile_sensor_data
 from rosbags.highlevel import AnyReader
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from tests.helpers.calibration import DEACTIVATE, Scene, Watch
 from tests.helpers.processes import Process, Processes
@@ -89,6 +91,19 @@ def test_the_recording_is_the_run(graph: Graph, processes: Processes, tmp_path: 
     expected |= {"/calibrator/calibrate/feedback", "/calibrator/transition_event", "/rosout"}
     assert expected <= set(counts)
     assert counts["/context_belief"] >= TRANSITIONS + 2 and counts["/action"] >= TRANSITIONS
+
+
+def test_a_best_effort_publisher_is_recorded_too(graph: Graph, processes: Processes, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    recorder = processes.run(PACKAGE, "recorder", "-p", f"path:={path}")
+    recorder.wait_for_output("recording to")
+    # Matched only by a subscription that asks for no more; the recorder had expected a reliable one.
+    publisher = graph.publisher(JointState, "joint_states", qos_profile_sensor_data)
+    publisher.publish(JointState(name=["hinge"], position=[1.0]))
+    reports = recorder_reports(graph)
+    graph.spin_until(lambda: len(reports) > 1, what="the message to be written")
+    assert_ended_well(recorder)
+    assert decoded_by_mcap(path)["/joint_states"] == 1
 
 
 def test_a_live_calibration_starts_from_a_recording(graph: Graph, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.helpers.waiting import wait_until
 
 from explore_context.dashboard.commands import Command
 from explore_context.dashboard.hub import Hub
-from explore_context.dashboard.server import STATIC, DashboardError, DashboardServer
+from explore_context.dashboard.server import STATIC, DashboardError, DashboardServer, _is_our_name
 from explore_context.recording.replay import Replay
 from explore_context.recording.writer import RecordingError
 
@@ -230,3 +230,18 @@ def test_a_recording_with_nothing_to_show_is_refused(tmp_path: Path) -> None:
     writer.close()
     with pytest.raises(RecordingError, match="plant_info"):
         Replay(tmp_path / "other.mcap")
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "text"),
+    [("", 0, "the host is empty"), ("127.0.0.1", 70000, "port"), ("a..b", 0, "a..b")],
+)
+def test_an_address_that_is_none_is_refused(host: str, port: int, text: str) -> None:
+    server = DashboardServer(Hub({}), host, port)
+    with pytest.raises(DashboardError, match=text):
+        server.start()
+
+
+def test_the_name_that_was_asked_for_is_served() -> None:
+    assert _is_our_name("robot.local:8765", "robot.local", 8765)
+    assert not _is_our_name("robot.local:8765", "127.0.0.1", 8765)

@@ -58,8 +58,11 @@ def test_models_are_found_by_their_manifests(tmp_path: Path) -> None:
 def test_a_damaged_manifest_is_left_out_with_a_warning(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "manifest.yaml").write_text("format: 1\n")
+    load_manifest(MODELS / "pendulum").save(tmp_path)
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "manifest.yaml").rename(tmp_path / "whole" / "manifest.yaml")
     with pytest.warns(UserWarning, match=r"broken/manifest\.yaml"):
-        assert find_models(tmp_path).models == ()
+        assert [model.name for model in find_models(tmp_path).models] == ["whole"]
 
 
 def test_a_missing_folder_is_an_error() -> None:

@@ -92,12 +92,26 @@ def test_the_same_seed_gives_the_same_results(report: Path, tmp_path: Path) -> N
     assert first["experiments"]["quadrant_entropy"] != other["experiments"]["quadrant_entropy"]
 
 
-def test_no_models_at_all_is_said_honestly(tmp_path: Path) -> None:
-    (tmp_path / "models").mkdir()
-    results = _evaluate(tmp_path, "--model-folder", str(tmp_path / "models"))
-    assert set(results["counts"]) == {"no model"}
-    assert all("no model of" in row["note"] for row in results["verdict"])
-    assert "no model" in (tmp_path / "index.html").read_text()
+def test_a_folder_without_models_is_refused_and_the_old_report_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For instance models/pendulum in place of models."""
+    assert main([*TINY, "--output", str(tmp_path), "--model-folder", str(ROOT / "models/pendulum")]) == 1
+    assert "holds no models; name the folder above theirs" in capsys.readouterr().err
+    assert not (tmp_path / "index.html").exists()
+
+
+def test_a_report_is_redrawn_from_its_results(
+    report: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = json.loads((report / "results.json").read_text())
+    (tmp_path / "results.json").write_text(json.dumps({**results, "verdict": [], "counts": {}}))
+    assert main(["--redraw", "--output", str(tmp_path)]) == 0
+    for name in ("results.json", "index.html", "summary.md"):
+        assert (tmp_path / name).read_text() == (report / name).read_text()
+    (tmp_path / "results.json").write_text("{}")
+    assert main(["--redraw", "--output", str(tmp_path)]) == 1
+    assert "results.json: no results of an evaluation" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from explore_context_evaluation.verdict import (
     compare,
     counts,
     curve_rows,
+    judged,
     missing_row,
     ordering_row,
 )
@@ -63,6 +64,15 @@ def test_curves_are_compared_at_the_agreed_horizons() -> None:
     assert [row.horizon for row in rows] == list(CHECKED_HORIZONS)
     assert [row.status for row in rows] == ["met", "met", "not met", "met", "met"]
     assert rows[2].ratio == pytest.approx(1.05)
+
+
+def test_a_few_systems_are_no_verdict() -> None:
+    rows = [compare("g", "c", 1.0, 2.0), compare("g", "c", 3.0, 2.0, note="why")]
+    assert [row.status for row in judged(rows, 10)] == ["met", "not met"]
+    assert [row.note for row in judged(rows, 10)] == ["10 systems", "why; 10 systems"]
+    few = judged(rows, 2)
+    assert [row.status for row in few] == ["for reference"] * 2
+    assert few[1].note == "why; 2 systems, too few for a verdict"
 
 
 def test_the_order_of_schemes_is_checked_at_every_horizon() -> None:
@@ -109,6 +119,7 @@ def made_up_summaries(good: bool) -> dict[str, dict]:
         summaries[f"{plant}_prediction"] = {
             "curves": curves,
             "without_model": {},
+            "training_steps": {name: [1000] for name in ("mpc", "mpc_without_decreasing_variance")},
             "entropy_along_calibration": {name: [20.0, 10.0] for name in scale},
         }
         budget = paper[f"{plant}_calibration_budget_mse"]
@@ -116,7 +127,7 @@ def made_up_summaries(good: bool) -> dict[str, dict]:
         assert len(curves) == 2 * len(TRANSITIONS[plant])
         summaries[f"{plant}_calibration_budget"] = {
             "curves": curves,
-            "systems": 5,
+            "systems": 50,
             "planner": "realtime",
             "models": [plant],
         }
@@ -134,7 +145,7 @@ def made_up_summaries(good: bool) -> dict[str, dict]:
         summaries[f"{plant}_planners"] = {
             "curves": {"paper": _curve(mpc, 1.0), "realtime": _curve(mpc, 1.0 if good else 1.5)},
             "final_entropy": {"paper": [5.0, 6.0], "realtime": [5.2, 6.1] if good else [9.0, 9.0]},
-            "systems": 2,
+            "systems": 20,
             "model": plant,
         }
     toy = paper["toy_prediction_mse"]
@@ -253,6 +264,14 @@ def test_a_missing_ablation_model_costs_one_row_only() -> None:
     assert {row.status for row in rows} == {"met", "no model"}
 
 
+def test_an_ablation_of_another_training_length_is_no_verdict() -> None:
+    summary = copy.deepcopy(made_up_summaries(good=True))["pendulum_prediction"]
+    experiment = next(e for e in all_experiments() if e.name == "pendulum_prediction")
+    summary["training_steps"]["mpc_without_decreasing_variance"] = [500]
+    (row,) = [row for row in experiment.rows(summary) if row.group == "Pendulum: monotone variance"]
+    assert row.status == "for reference" and "1000 steps against 500" in row.note
+
+
 def test_tables_show_every_row() -> None:
     rows = _rows(made_up_summaries(good=False))
     html = claims_table(rows) + curves_table(rows)
@@ -264,7 +283,7 @@ def test_tables_show_every_row() -> None:
 
 def test_headlines_hold_order_curves_and_swing_up() -> None:
     rows = headline_rows(_rows(made_up_summaries(good=True)))
-    assert len(rows) == 2 * (1 + len(CHECKED_HORIZONS)) + 2
+    assert len(rows) == 2 * (1 + len(CHECKED_HORIZONS)) + 3
     text = markdown_table(rows)
     assert "| Pendulum: MPC, against the paper's same curve |" in text
     assert "failures after MPC" in text

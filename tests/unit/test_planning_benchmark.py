@@ -20,7 +20,7 @@ from explore_context.planning import (
     make_planner,
 )
 from explore_context.plants import get_plant
-from explore_context_evaluation.benchmarks.planning import measure_quality, measure_speed, parser
+from explore_context_evaluation.benchmarks.planning import main, measure_quality, measure_speed, parser
 from explore_context_evaluation.benchmarks.planning_others import installed_optimisers
 from explore_context_evaluation.benchmarks.planning_peak import loop_flops
 from explore_context_evaluation.benchmarks.planning_plain import expected_gain, plain_network, time_plain_plan
@@ -116,7 +116,7 @@ def test_quality_compares_both_planners_on_the_same_systems(
     assert f"  met      {faster}, model's own network" in text
     assert f"  NOT MET  {faster}, paper's network" in text
     assert "NOT MET  and reaches at least 60 %" in text
-    assert len(bars(result)) == 8
+    assert len(bars(result)) == 11
 
 
 def test_the_papers_calibrations_are_computed_once(
@@ -148,6 +148,15 @@ def test_paired_differences_know_their_error() -> None:
 def test_options() -> None:
     options = parser().parse_args(["--plant", "mountain_car", "--systems", "3", "--json", "out.json"])
     assert (options.plant, options.systems, options.json) == ("mountain_car", 3, Path("out.json"))
+
+
+@pytest.mark.parametrize("arguments", [["--systems", "-1"], ["--threads", "-1"], ["--repeats", "0"]])
+def test_numbers_that_make_no_sense_are_refused(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert "must not be negative" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["pytorch-icem", "pytorch-mppi", "torchrl CEM"])

@@ -86,6 +86,18 @@ def test_rollouts_join_and_sessions_never_do(tmp_path: Path, model: ContextModel
         belief_from_bag(tmp_path / "run.mcap", model, session_id="9")
 
 
+def test_the_recorders_own_robot_comes_before_others_that_it_heard(
+    tmp_path: Path, model: ContextModel
+) -> None:
+    own = pendulum_states(seed=5, transitions=10, session="1" * 32)
+    other = pendulum_states(seed=6, transitions=12, session="2" * 32)
+    items = [*state_items(own), *state_items(other, "/robot1", start=1)]
+    writer = write_ours(tmp_path / "run.mcap", items, close=False)
+    writer.add_metadata({"namespace": "/"})
+    writer.close()
+    assert_same(belief_from_bag(tmp_path / "run.mcap", model), live_belief(model, own))
+
+
 def test_what_is_still_unknown_is_told(tmp_path: Path, model: ContextModel, capsys) -> None:
     samples = pendulum_states(seed=7, transitions=8)
     path = tmp_path / "run.mcap"

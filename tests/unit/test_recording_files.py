@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +140,41 @@ def test_a_damaged_chunk_costs_only_itself(tmp_path: Path) -> None:
     found = recover(tmp_path / "broken.mcap", tmp_path / "whole.mcap")
     assert found.lost_chunks == 1 and not found.complete
     assert len(items) - 10 <= found.messages < len(items)
+
+
+def test_a_damaged_chunk_is_said_with_the_remedy(tmp_path: Path) -> None:
+    write_ours(tmp_path / "run.mcap", run_items())
+    data = bytearray((tmp_path / "run.mcap").read_bytes())
+    middle = len(data) // 3
+    data[middle : middle + 8] = b"\xff" * 8
+    (tmp_path / "broken.mcap").write_bytes(data)
+    with Recording(tmp_path / "broken.mcap") as recording, pytest.raises(RecordingError, match="recover"):
+        list(recording.messages([STATE]))
+
+
+def test_a_bad_sector_costs_only_what_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = run_items()
+    write_ours(tmp_path / "run.mcap", items)
+    size = (tmp_path / "run.mcap").stat().st_size
+
+    class Disk(io.FileIO):
+        """Unreadable from a third on."""
+
+        def readinto(self, buffer: Any) -> int:
+            if self.tell() + len(buffer) > size // 3:
+                raise OSError(errno.EIO, "Input/output error")
+            return super().readinto(buffer) or 0
+
+    usual = Path.open
+
+    def opened(path: Path, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if path.name == "run.mcap" and mode == "rb":
+            return io.BufferedReader(Disk(path), buffer_size=64)
+        return usual(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
+    found = recover(tmp_path / "run.mcap", tmp_path / "whole.mcap")
+    assert not found.complete and 0 < found.messages < len(items)
 
 
 def test_recover_refuses_what_it_should(tmp_path: Path) -> None:

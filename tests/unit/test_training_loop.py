@@ -50,7 +50,7 @@ def test_same_seed_same_weights_bit_for_bit_and_resume_changes_nothing(tmp_path:
     interrupted.save()
     loaded = Checkpoint.load(interrupted.run.checkpoint_path)
     resumed = Trainer(interrupted.run, Processes(), loaded)
-    assert resumed.step == 4
+    assert resumed.step == 4 and resumed.last_errors == loaded.record.validation
     assert losses[4:] == [resumed.train_step()["loss"] for _ in range(6)]
     for one, other in zip(weights(whole), weights(resumed), strict=True):
         assert torch.equal(one, other)

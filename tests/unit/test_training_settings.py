@@ -120,3 +120,8 @@ def test_a_run_goes_on_with_the_stages_that_it_began() -> None:
     assert base.continues(longer, done) and not base.continues(longer, done + 1)
     assert not other.continues(longer, done + 1)
     assert not replace(longer, model=replace(base.model, hidden=9)).continues(base, done)
+    # What a run that diverged is told to lower.
+    slower = replace(base, stages=(replace(first, learning_rate=(1e-6, 1e-7)),))
+    clipped = replace(base, optimiser=replace(base.optimiser, gradient_clip=0.1))
+    assert slower.continues(base, done) and clipped.continues(base, done)
+    assert not replace(base, optimiser=replace(base.optimiser, epsilon=0.1)).continues(base, done)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from explore_context.model import ModelError
 from explore_context_evaluation.cache import Cache, default_folder
-from explore_context_evaluation.evaluation import Evaluation, evaluate
+from explore_context_evaluation.evaluation import Evaluation, evaluate, redraw
 from explore_context_evaluation.experiments import Scope, all_experiments, choose_experiments
 from explore_context_evaluation.models import find_models
 from explore_context_evaluation.parallel import BACKENDS, UnitError, backend
@@ -84,6 +84,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         help="address of a running Dask or Ray cluster (default: a local one)",
     )
+    p.add_argument(
+        "--redraw",
+        action="store_true",
+        help="compute nothing: write the report again from its results.json, with today's bars and words",
+    )
     p.add_argument("--quiet", action="store_true", help="no progress bar")
     return p
 
@@ -107,11 +112,17 @@ def _run(options: argparse.Namespace) -> int:
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"--jobs: must be at least 1, got {options.jobs}")
     experiments = choose_experiments(options.only)
-    scope = Scope(settings, find_models(options.model_folder or workspace() / "models"))
+    catalogue = find_models(options.model_folder or workspace() / "models")
+    scope = Scope(settings, catalogue)
     if options.list:
         return _list(scope)
-    cache = Cache(options.cache or default_folder(), options.fresh)
     output = options.output or workspace() / "report"
+    if options.redraw:
+        evaluation = redraw(output, lambda settings: Scope(settings, catalogue))
+        evaluation.write(output)
+        _print_verdict(evaluation, output)
+        return 0
+    cache = Cache(options.cache or default_folder(), options.fresh)
     with backend(options.backend, options.jobs, options.scheduler):
         evaluation = evaluate(scope, experiments, cache, options.jobs, progress=not options.quiet)
     evaluation.write(output)

@@ -8,7 +8,7 @@ import math
 import platform
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from explore_context_evaluation.models import describe
 from explore_context_evaluation.parallel import run_units
 from explore_context_evaluation.paths import workspace
 from explore_context_evaluation.report import page, summary_table
-from explore_context_evaluation.settings import command_options
+from explore_context_evaluation.settings import EvaluationSettings, command_options
 from explore_context_evaluation.verdict import Row, as_json, counts
 
 FORMAT = 1
@@ -126,6 +126,27 @@ def evaluate(
         "machine": f"{platform.machine()}, {_processor()}",
     }
     return Evaluation(scope, sections, made)
+
+
+def redraw(folder: Path, scope_of: Callable[[EvaluationSettings], Scope]) -> Evaluation:
+    """The evaluation that left ``results.json`` in ``folder``: its numbers, with the figures, bars and words
+    of this version.
+    """
+    path = folder / "results.json"
+    try:
+        results = json.loads(path.read_text())
+        settings = results["settings"]
+        settings["comparison_systems"] = tuple(settings["comparison_systems"])
+        scope = scope_of(EvaluationSettings(**settings))
+        timings = results["timings"]
+        sections = [
+            Section(each, summary, each.rows(summary), each.figures(summary), timings.pop(each.name, {}))
+            for each in all_experiments()
+            if (summary := results["experiments"].get(each.name)) is not None
+        ]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: no results of an evaluation ({error!r}); run ./ws evaluate") from error
+    return Evaluation(scope, sections, timings)
 
 
 def _processor() -> str:

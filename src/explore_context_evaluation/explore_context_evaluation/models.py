@@ -65,6 +65,8 @@ def find_models(root: Path) -> Catalogue:
             found.append(_reference(path.parent, load_manifest(path.parent)))
         except ModelError as error:
             warnings.warn(f"left out: {error}", stacklevel=2)
+    if not found:
+        raise ModelError(f"{root}: holds no models; name the folder above theirs, or export one")
     return Catalogue(root, tuple(found))
 
 

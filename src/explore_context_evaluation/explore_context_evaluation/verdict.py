@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Status = Literal["met", "not met", "no model", "not run", "for reference"]
@@ -15,6 +15,7 @@ STATUSES: tuple[Status, ...] = ("met", "not met", "no model", "not run", "for re
 
 CHECKED_HORIZONS = (1, 5, 10, 15, 20)
 ORDERED_HORIZONS = range(1, 21)
+FEWEST_SYSTEMS = 10
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,22 @@ def curve_rows(group: str, claim: str, ours: Sequence[float], paper: Sequence[fl
     """One row for each checked horizon of an error curve (index 0 is horizon 1)."""
     return [
         compare(group, claim, ours[h - 1], paper[h - 1], horizon=h, errors=True) for h in CHECKED_HORIZONS
+    ]
+
+
+def judged(rows: Sequence[Row], systems: int) -> list[Row]:
+    """A side experiment's rows say on how many systems they rest; few systems are no verdict: the badly
+    explored ones, which make the mean error, are one in seven.
+    """
+    note = f"{systems} systems"
+    few = systems < FEWEST_SYSTEMS
+    return [
+        replace(
+            row,
+            status="for reference" if few else row.status,
+            note="; ".join(filter(None, [row.note, f"{note}, too few for a verdict" if few else note])),
+        )
+        for row in rows
     ]
 
 

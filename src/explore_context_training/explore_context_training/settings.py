@@ -152,11 +152,18 @@ class TrainingSettings:
 
     def continues(self, other: TrainingSettings, step: int) -> bool:
         """A run with ``other`` settings can go on with these at ``step``: the same but for stages that have
-        not begun.
+        not begun and, for a run that diverged, learning rates and the bound on the gradient.
         """
         begun = [k for k in range(len(other.stages)) if sum(s.steps for s in other.stages[:k]) < step]
-        same_start = all(k < len(self.stages) and self.stages[k] == other.stages[k] for k in begun)
-        return same_start and dataclasses.replace(self, stages=other.stages) == other
+        same_start = all(
+            k < len(self.stages)
+            and dataclasses.replace(self.stages[k], learning_rate=other.stages[k].learning_rate)
+            == other.stages[k]
+            for k in begun
+        )
+        clip = other.optimiser.gradient_clip
+        optimiser = dataclasses.replace(self.optimiser, gradient_clip=clip)
+        return same_start and dataclasses.replace(self, stages=other.stages, optimiser=optimiser) == other
 
     def stage_at(self, step: int) -> tuple[int, float]:
         """Index of the stage of a step and the progress within it, 0..1."""

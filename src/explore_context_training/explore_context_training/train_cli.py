@@ -93,8 +93,8 @@ def _existing(run: Run, resume: bool, overwrite: bool) -> Checkpoint | None:
         if not run.settings.continues(checkpoint.settings, checkpoint.record.step):
             raise CheckpointError(
                 f"{run.checkpoint_path} was trained with other settings than the recipe has now "
-                "(only stages that have not begun may change); restore the settings, "
-                "or start anew with --overwrite"
+                "(only stages that have not begun, learning rates and gradient_clip may change); "
+                "restore the settings, or start anew with --overwrite"
             )
         return checkpoint
     if run.checkpoint_path.exists() and not overwrite:

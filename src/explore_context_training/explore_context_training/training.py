@@ -82,13 +82,14 @@ class Trainer:
         ).to(run.device)
         self.optimiser = Optimiser(self.model, run.settings.optimiser)
         self.step, self._earlier_wall_time = 0, 0.0
+        self.last_errors: dict[str, float] = {}
         self._started = time.monotonic()
         if resume is not None:
             self.model.load_state_dict(resume.weights)
             self.optimiser.load_state(resume.optimiser)
             self.step, self._earlier_wall_time = resume.record.step, resume.record.wall_time
+            self.last_errors = dict(resume.record.validation)
         self.validation = Validation(plant, run.validation_transitions, run.device)
-        self.last_errors: dict[str, float] = {}
 
     def train_step(self) -> dict[str, float]:
         """One update; returns loss, gradient norm and terms. A non-finite loss raises before it touches
@@ -123,7 +124,7 @@ class Trainer:
         kept = f"the last good checkpoint is {path}" if path.exists() else "no checkpoint was written yet"
         raise TrainingFailure(
             f"the {what} of step {self.step} is {value}; {kept}. "
-            "Lower the learning rate of that stage or gradient_clip and go on with --resume"
+            "Lower the learning rate of that stage or gradient_clip in the recipe and go on with --resume"
         )
 
     def train(self, reporter: Reporter, minutes: float | None = None) -> bool:

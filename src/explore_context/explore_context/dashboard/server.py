@@ -72,6 +72,8 @@ class DashboardServer:
 
     def start(self) -> None:
         """Serve from now on; raises DashboardError if the address cannot be had."""
+        if not self.host:  # for a socket that is every interface, which nobody asks for by saying nothing
+            raise DashboardError("the host is empty; 127.0.0.1 is this machine only, 0.0.0.0 all interfaces")
         self._thread.start()
         if not self._ready.wait(_START_TIMEOUT):
             raise DashboardError("the dashboard's server did not start in time")
@@ -92,7 +94,7 @@ class DashboardServer:
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
-        except OSError as error:
+        except Exception as error:  # a port out of range or a host that is none, too
             self._failure = error
         finally:
             self._ready.set()
@@ -137,7 +139,7 @@ class DashboardServer:
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: web.Handler) -> web.StreamResponse:
-        if not _is_our_name(request.host, self.port):
+        if not _is_our_name(request.host, self.host, self.port):
             raise web.HTTPForbidden(text="unknown host name", headers=_HEADERS)
         try:
             response = await handler(request)
@@ -206,14 +208,15 @@ async def _send(queue: asyncio.Queue[str | None], socket_: web.WebSocketResponse
             return
 
 
-def _is_our_name(host: str, port: int) -> bool:
-    """Whether a Host header names this server: its port, and an address, localhost or the machine's name."""
+def _is_our_name(host: str, own: str, port: int) -> bool:
+    """Whether a Host header names this server: its port, and an address, localhost, the machine's name or
+    its ``own``."""
     name, separator, given_port = host.rpartition(":")
     if not separator or name.endswith(":") or host.endswith("]"):
         name, given_port = host, "80"
     if given_port != str(port):
         return False
-    if name.lower() in ("localhost", socket.gethostname().lower()):
+    if name.lower() in ("localhost", socket.gethostname().lower(), own.lower()):
         return True
     try:
         ipaddress.ip_address(name.strip("[]"))

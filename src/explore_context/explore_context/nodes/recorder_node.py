@@ -26,6 +26,7 @@ from explore_context.nodes.run_facts import RunFacts
 from explore_context.nodes.runtime import run_node
 from explore_context.nodes.topic_tap import (
     Track,
+    demands_more,
     is_wanted,
     matching_qos,
     message_class,
@@ -103,8 +104,17 @@ class RecorderNode(Node):
 
     def _discover(self) -> None:
         for topic, types in self.get_topic_names_and_types():
-            if topic not in self._taps and is_wanted(topic, self.get_namespace(), self._extra):
-                self._listen(topic, types[0], matching_qos(self, topic))
+            if not is_wanted(topic, self.get_namespace(), self._extra):
+                continue
+            profile = matching_qos(self, topic)
+            if profile is None:
+                continue
+            tap = self._taps.get(topic)
+            if tap is not None and demands_more(tap.qos_profile, profile):
+                self.destroy_subscription(tap)  # a publisher has come that cannot serve it
+                tap = None
+            if tap is None:
+                self._listen(topic, types[0], profile)
         self._facts.ask()
 
     def _listen(self, topic: str, type_name: str, profile: Any) -> None:

@@ -44,6 +44,10 @@ class RunFacts:
     def __init__(self, node: Node, on_change: Callable[[dict[str, str]], None]) -> None:
         self._node, self._on_change = node, on_change
         self.facts = {"namespace": node.get_namespace(), **version_facts()}
+        # Those of this robot: a recorder without a namespace hears others, too.
+        self._plant_info, self._context_belief = map(
+            node.resolve_topic_name, ("plant_info", "context_belief")
+        )
         base = node.get_namespace().rstrip("/")
         self._clients: dict[str, Any] = {
             name: node.create_client(GetParameters, f"{base}/{name}/get_parameters") for name in _PARAMETERS
@@ -52,11 +56,10 @@ class RunFacts:
 
     def on_message(self, topic: str, data: bytes) -> None:
         """A serialized message that may hold a fact; only the two rare topics are decoded."""
-        name = topic.rpartition("/")[2]
-        if name == "plant_info":
+        if topic == self._plant_info:
             info = deserialize_message(data, PlantInfo)
             self._add({"plant": info.plant, "mode": info.mode, "session": info.session_id})
-        elif name == "context_belief" and "model_hash" not in self.facts:
+        elif topic == self._context_belief and "model_hash" not in self.facts:
             self._add({"model_hash": deserialize_message(data, ContextBelief).model_hash})
 
     def ask(self) -> None:

@@ -68,14 +68,23 @@ def message_class(type_name: str) -> Any:
         raise LookupError(f"type {type_name} is not installed here") from error
 
 
-def matching_qos(node: Node, topic: str) -> QoSProfile:
-    """A profile that every present publisher can serve, as reliable and as latched as they allow."""
+def matching_qos(node: Node, topic: str) -> QoSProfile | None:
+    """A profile that every present publisher can serve, as reliable and as latched as they allow; None as
+    long as there is no publisher."""
     offered = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
+    if not offered:
+        return None
     reliable = all(profile.reliability == ReliabilityPolicy.RELIABLE for profile in offered)
-    latched = bool(offered) and all(
-        profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in offered
-    )
+    latched = all(profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in offered)
     return recording_qos(reliable=reliable, latched=latched)
+
+
+def demands_more(profile: QoSProfile, other: QoSProfile) -> bool:
+    """Whether a subscription with ``profile`` leaves out publishers that one with ``other`` hears."""
+    reliability, durability = ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL
+    return (profile.reliability == reliability and other.reliability != reliability) or (
+        profile.durability == durability and other.durability != durability
+    )
 
 
 def recording_qos(*, reliable: bool = True, latched: bool = False) -> QoSProfile:

@@ -94,7 +94,7 @@ class Recording:
             for connection, time, data in self._reader.messages(connections=connections):
                 message = self._reader.deserialize(data, connection.msgtype)
                 yield RecordedMessage(connection.topic, connection.msgtype, time, message)
-        except AnyReaderError as error:
+        except Exception as error:  # damage shows as whatever the decompressor or the parser makes of it
             raise RecordingError(f"{self.path}: {_explain(self.path, error)}") from error
 
 

@@ -29,6 +29,7 @@ _DAMAGE = (
     MemoryError,
     KeyError,
     RuntimeError,
+    OSError,  # a bad sector
 )
 
 

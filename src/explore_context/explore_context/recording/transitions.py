@@ -13,7 +13,7 @@ import numpy as np
 
 from explore_context.nodes.samples import Array, RejectedMessage, Rejection, StateSample, checked_vector
 from explore_context.nodes.transition_filter import ACCOUNTED, Transition, TransitionFilter, Verdict
-from explore_context.recording.reader import BELIEF, INFO, STATE, Recording
+from explore_context.recording.reader import BELIEF, INFO, STATE, Recording, recording_facts
 from explore_context.recording.writer import RecordingError
 
 
@@ -78,7 +78,8 @@ def read_sessions(path: Path | str, state_dim: int, action_dim: int) -> list[Rec
 def choose_session(
     path: Path | str, sessions: list[RecordedSession], session_id: str | None
 ) -> RecordedSession:
-    """The named session (a unique beginning of the name is enough), or the newest with transitions."""
+    """The named session (a unique beginning of the name is enough), or the newest with transitions: of the
+    recorder's own robot, if it heard others too."""
     if session_id:
         matching = [session for session in sessions if session.session_id.startswith(session_id)]
         if len(matching) == 1:
@@ -93,7 +94,9 @@ def choose_session(
         raise RecordingError(
             f"{path}: no two consecutive states of one rollout{detail}; record a whole calibration"
         )
-    return with_transitions[-1]
+    namespace = recording_facts(path).get("namespace")
+    own = [s for s in with_transitions if namespace and s.topic == f"{namespace.rstrip('/')}/state"]
+    return (own or with_transitions)[-1]
 
 
 def _sample(message: Any, state_dim: int, action_dim: int) -> StateSample:

@@ -65,7 +65,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    options = parser().parse_args(argv)
+    p = parser()
+    options = p.parse_args(argv)
+    if options.systems < 0 or options.threads < 0 or options.repeats < 1:
+        p.error("--systems and --threads must not be negative, --repeats must be at least 1")
     plant = get_plant(options.plant)
     try:
         folder = options.model or model_folder(options.plant)

@@ -18,7 +18,7 @@ from explore_context_evaluation.experiments.base import (
 from explore_context_evaluation.paper import paper_curve
 from explore_context_evaluation.statistics import error_curve
 from explore_context_evaluation.units import CalibrationRun, Unit
-from explore_context_evaluation.verdict import Row, Status, curve_rows, missing_row
+from explore_context_evaluation.verdict import Row, Status, curve_rows, judged, missing_row
 
 TRANSITIONS = {"pendulum": (15, 30, 50), "mountain_car": (20, 50, 100)}
 MOST_ROLLOUTS = 3
@@ -83,7 +83,7 @@ class CalibrationBudget(Experiment):
                 )
                 paper = paper_curve(f"{self.plant}_calibration_budget_mse", _name(n, rollouts))
                 rows += curve_rows(group, claim, summary["curves"][_name(n, rollouts)]["mean"], paper)
-        return rows
+        return judged(rows, summary["systems"])
 
     def figures(self, summary: Summary) -> list[Figure]:
         if "missing" in summary:

@@ -16,10 +16,13 @@ from explore_context_evaluation.verdict import Row, compare, missing_row
 SCHEMES: tuple[Scheme, ...] = ("mpc", "random")
 # An episode fails if the pole is further from upright than this at its end.
 UPRIGHT = 0.3
+# The paper's failures are outliers of the return, near -335; neither it nor we have any between.
+LOW_RETURN = -300.0
 NOMINAL_EPISODES = 10
 # The paper's search, ten thousand candidates a decision, is only there for reference.
 REFERENCE_EPISODES = 3
 NOMINAL_TOLERANCE = 0.05
+PAPER_SYSTEMS = 50
 GROUP = "Pendulum: swing-up"
 
 
@@ -29,8 +32,7 @@ class SwingUpExperiment(Experiment):
     about = (
         f"Sum of Gym's reward over 50 decisions from hanging down. An episode fails if the pole ends more "
         f"than {UPRIGHT} rad from upright. "
-        "“True dynamics”: the same search with the simulator of the very system as forward model, what no "
-        "learned model can be expected to beat; "
+        "“True dynamics”: the same search with the simulator of the very system as forward model; "
         "“nominal”: with all factors 1.25, the paper's baseline. Dashed: the paper's quartiles."
     )
 
@@ -84,7 +86,14 @@ class SwingUpExperiment(Experiment):
             compare(GROUP, "worst return after MPC calibration", mpc["worst"], paper["mpc"]["worst"], ">="),
             compare(
                 GROUP,
-                "failures after MPC calibration: none (the paper: 4 of 50)",
+                f"returns below {LOW_RETURN:g} after MPC calibration, share of the systems",
+                _share_of_low_returns(mpc["returns"]),
+                paper["mpc"]["outliers_below"] / PAPER_SYSTEMS,
+                note=f"with the true dynamics {_share_of_low_returns(true['returns']):.2g}",
+            ),
+            compare(
+                GROUP,
+                f"failures after MPC calibration: none further than {UPRIGHT} rad from upright at the end",
                 mpc["failures"],
                 0,
                 note=f"{mpc['failures']} of {mpc['episodes']}; "
@@ -165,3 +174,7 @@ class SwingUpExperiment(Experiment):
         settings = scope.settings
         episodes = range(min(settings.systems, REFERENCE_EPISODES))
         return [GroundTruthEpisode(k, True, load_planner_settings("paper"), settings.seed) for k in episodes]
+
+
+def _share_of_low_returns(returns: list[float]) -> float:
+    return float(rounded(np.mean(np.array(returns) < LOW_RETURN)))

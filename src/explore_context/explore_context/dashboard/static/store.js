@@ -1,5 +1,7 @@
 // What the server told us: one object per robot, sections replaced as a whole, series extended.
 
+const FIRST_LIMIT = 2000; // rows of a series that the server begins while the page is open, as in series.py
+
 export class Store {
   constructor() {
     this.mode = {};
@@ -22,7 +24,7 @@ export class Store {
     Object.assign(robot, sections);
     for (const [key, change] of Object.entries(series)) {
       if (change.set) robot.series[key] = { rows: change.set, limit: change.limit };
-      else if (robot.series[key]) extend(robot.series[key], change.add);
+      else extend((robot.series[key] ??= { rows: [], limit: FIRST_LIMIT }), change.add);
     }
     this.robots.set(name, robot);
   }
