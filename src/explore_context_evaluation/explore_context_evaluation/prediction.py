@@ -104,7 +104,6 @@ def evaluate(
         entropies.append(belief.entropy)
     curve = np.concatenate(errors).mean(axis=0)
     return {
-        "command": f"python -m explore_context_evaluation.prediction {plant.spec.name}",
         "systems": len(systems),
         "rollouts_per_system": len(systems[0].actions),
         "transitions": transitions,
@@ -119,6 +118,15 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def _command(options: argparse.Namespace) -> str:
+    """What repeats the table, by someone who stands in the checkout; defaults are left out."""
+    words = ["python -m explore_context_evaluation.prediction", options.plant]
+    for name, default in (("model", None), ("systems", 50), ("rollouts", 20), ("transitions", None)):
+        if (value := getattr(options, name)) != default:
+            words.append(f"--{name} {value}")
+    return " ".join(words)
+
+
 def main(arguments: list[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="prediction", description=(__doc__ or "").split("\n")[0])
     p.add_argument("plant", help="one of " + ", ".join(plant_names()))
@@ -130,6 +138,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     p.add_argument("--no-write", action="store_true", help="do not write the table into the manifest")
     options = p.parse_args(arguments)
+    if min(options.systems, options.rollouts) < 1 or (options.transitions or 0) < 0:
+        p.error("--systems and --rollouts must be at least 1, --transitions must not be negative")
     try:
         plant = get_plant(options.plant)
         folder = options.model or model_folder(options.plant)
@@ -137,9 +147,11 @@ def main(arguments: list[str] | None = None) -> int:
     except (ModelError, ValueError) as error:
         print(f"prediction: {error}", file=sys.stderr)
         return 1
-    transitions = options.transitions or TRANSITIONS.get(options.plant, DEFAULT_TRANSITIONS)
+    transitions = options.transitions
+    if transitions is None:
+        transitions = TRANSITIONS.get(options.plant, DEFAULT_TRANSITIONS)
     systems = make_test_systems(plant, options.systems, options.rollouts)
-    table = evaluate(model, plant, systems, transitions)
+    table = {"command": _command(options), **evaluate(model, plant, systems, transitions)}
     print(f"{folder} ({model.model_hash}): {len(systems)} systems, {transitions} transitions given")
     for name, value in {**table["mse"], "mean over 1..50": table["mse_mean_over_horizons"]}.items():  # type: ignore[dict-item]
         print(f"  {name:>16}  {value:.4g}")

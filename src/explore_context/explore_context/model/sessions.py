@@ -1,4 +1,4 @@
-"""ONNX Runtime sessions set up for a robot: few threads, no spinning, no denormals, warmed up."""
+"""ONNX Runtime sessions set up for a robot: few threads, no spinning, no denormals."""
 
 from __future__ import annotations
 

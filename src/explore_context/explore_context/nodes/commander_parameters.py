@@ -17,7 +17,6 @@ STRUCTURAL = frozenset(
         "model",
         "provider",
         "threads",
-        "spinning",
         "denormals_as_zero",
         "reset_service",
         "prior_bag",
@@ -46,9 +45,6 @@ class CommanderParameters:
         choices=("cpu", "cuda", "auto"),
     )
     threads: int = parameter(0, "Threads that planning uses; 0: one per core, at most 8.", low=0, high=64)
-    spinning: bool = parameter(
-        False, "Let ONNX Runtime's threads burn a core while they wait: less latency, less left for others."
-    )
     denormals_as_zero: bool = parameter(
         True, "Let the processor take denormal numbers as zero: they are slow, and no result needs them."
     )
@@ -103,7 +99,6 @@ def session_settings(parameters: CommanderParameters) -> SessionSettings:
     """How ONNX Runtime is to run the model. One thread a session: planning shares blocks out by itself."""
     return SessionSettings(
         provider=cast(Provider, parameters.provider),
-        spinning=parameters.spinning,
         denormals_as_zero=parameters.denormals_as_zero,
     )
 

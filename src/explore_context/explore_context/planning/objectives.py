@@ -44,6 +44,11 @@ class GainObjective:
     def __call__(self, candidates: Floats) -> Floats:
         return self.runner.run(self.fixed, candidates)
 
+    @property
+    def samples(self) -> int:
+        """S: what a candidate costs."""
+        return len(self.fixed["beta"])
+
     def suggestions(self, horizon: int) -> Floats:
         """Swings under the mean of the context samples and under each of them, (S + 1, H, U)."""
         beta = self.fixed["beta"]

@@ -9,15 +9,10 @@ depends on the context, so that every context sample has its own swing.
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import onnxruntime as ort
 
 from explore_context.model import ContextModel
-from explore_context.model.manifest import graph_path
-from explore_context.model.sessions import open_session
 from explore_context.planning.plan import Floats
 
 _MOST_CORNERS = 16
@@ -43,7 +38,7 @@ def swings(model: ContextModel, state: Floats, beta: Floats, horizon: int) -> Fl
     contexts, tries = len(beta), len(corners)
     rows = np.arange(contexts)
     # The session itself: at a tenth of a millisecond per call, checking arguments is a fifth of the time.
-    step_graph = _step_session(model)
+    step_graph = model.session("step")
     tried = np.empty((contexts, tries, model.state_dim), np.float32)
     feeds = {
         "state": tried.reshape(contexts * tries, -1),
@@ -59,18 +54,6 @@ def swings(model: ContextModel, state: Floats, beta: Floats, horizon: int) -> Fl
         chosen[:, step] = along[:, :, 0].argmax(axis=1)
         x = following[rows, chosen[:, step]]
     return corners[chosen]
-
-
-_sessions: WeakKeyDictionary[ContextModel, ort.InferenceSession] = WeakKeyDictionary()
-
-
-def _step_session(model: ContextModel) -> ort.InferenceSession:
-    """On one thread: a dozen rows are too few to be worth waking another one."""
-    if model.settings.threads == 1:
-        return model.session("step")
-    if model not in _sessions:
-        _sessions[model] = open_session(graph_path(model.folder, "step"), replace(model.settings, threads=1))
-    return _sessions[model]
 
 
 def _corners(model: ContextModel) -> Floats:
