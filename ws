@@ -8,7 +8,7 @@ cd "$ROOT"
 source scripts/environment.sh
 
 PYTHON_PACKAGES=()      # all that are in src/: a user's own too
-for file in src/*/setup.py; do PYTHON_PACKAGES+=("$(basename "${file%/setup.py}")"); done
+for file in src/*/setup.py; do file=${file#src/}; PYTHON_PACKAGES+=("${file%/setup.py}"); done
 
 usage() {
     cat <<'TEXT'
