@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.helpers.processes import Process, Processes
+from tests.helpers.waiting import wait_until
 
 pytest.importorskip("ros2_mini", reason="a full ROS 2 is in use")
 
@@ -188,11 +189,22 @@ def test_lifecycle(
     for name in ("first", "second"):
         node = processes.start(executable, "--ros-args", "-r", f"__ns:=/{name}")
         node.wait_for_output("ready", 60.0)
+
+    def shows(expected: str, *arguments: str) -> None:
+        """Sooner or later: every command discovers the nodes anew, and a node is seen before its services."""
+
+        def asked() -> bool:
+            main(["lifecycle", *arguments])
+            return capsys.readouterr().out == expected
+
+        wait_until(asked, 30.0, f"lifecycle {' '.join(arguments)} to show {expected!r}")
+
+    shows("/first/demo\n/second/demo\n", "nodes")
+    shows("/first/demo: unconfigured [1]\n/second/demo: unconfigured [1]\n", "get")
     assert ros2(capsys, "lifecycle", "set", "/first/demo", "configure") == "Transitioning successful\n"
-    assert ros2(capsys, "lifecycle", "nodes") == "/first/demo\n/second/demo\n"
-    assert ros2(capsys, "lifecycle", "get") == "/first/demo: inactive [2]\n/second/demo: unconfigured [1]\n"
+    shows("/first/demo: inactive [2]\n/second/demo: unconfigured [1]\n", "get")
     assert ros2(capsys, "lifecycle", "set", "/first/demo", "activate") == "Transitioning successful\n"
-    assert ros2(capsys, "lifecycle", "get", "/first/demo") == "active [3]\n"
+    shows("active [3]\n", "get", "/first/demo")
     assert main(["lifecycle", "set", "/first/demo", "activate"]) == 1
     assert "Unknown transition requested, available ones are:\n- deactivate [4]" in capsys.readouterr().err
 
