@@ -158,6 +158,7 @@ def test_a_launch_stays_until_it_is_interrupted(
     )
     watch = Watch(graph)
     belief = watch.wait_for_status(ContextBelief.CALIBRATED, 3 * PATIENCE)
+    graph.spin_until(lambda: watch.infos and watch.states, PATIENCE, "the plant")  # on topics of their own
     assert belief.number_of_transitions == 5 and watch.infos[-1].mode == "realtime"
     step = watch.states[-1].step
     graph.spin_until(lambda: watch.states[-1].step > step + 3, PATIENCE, "a plant that goes on")

@@ -16,6 +16,7 @@ from explore_context_evaluation.benchmarks.exploration import (
     seen_quadrants,
     swing_everywhere,
 )
+from explore_context_evaluation.benchmarks.exploration_learner import explore_learning
 from explore_context_evaluation.prediction import make_test_system
 
 PENDULUM = get_plant("pendulum")
@@ -32,6 +33,21 @@ def test_a_quadrant_is_seen_where_a_transition_begins() -> None:
 def test_a_strong_motor_shows_everything_by_pumping(signs: tuple[int, ...], knows: bool) -> None:
     context = 2.0 * np.array([signs], float)
     assert seen_quadrants(pump(PENDULUM, context, HANGING, 30, knows)).all()
+
+
+def test_who_imagines_learning_sees_more_than_by_pumping() -> None:
+    rng = np.random.default_rng(1)
+    context = PENDULUM.sample_context(rng, 30)
+    start = PENDULUM.initial_state("calibration", rng, 30)
+    pumped = seen_quadrants(pump(PENDULUM, context, start, 30, knows=False)).all(axis=1)
+    searched = [explore_learning(PENDULUM, context[k], start[k], 30, seed=k) for k in range(len(context))]
+    assert seen_quadrants(np.stack(searched)).all(axis=1).sum() > pumped.sum()
+
+
+def test_the_same_seed_explores_alike() -> None:
+    context = np.array([1.0, -0.7, 0.6, 1.5])
+    first, second = (explore_learning(PENDULUM, context, HANGING[0], 30, seed=3) for _ in range(2))
+    assert first.shape == (31,) and np.array_equal(first, second)
 
 
 def test_a_weak_motor_does_not_even_when_it_is_known() -> None:
@@ -62,7 +78,7 @@ def test_the_table_counts_every_system(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["--model", str(folder), "--systems", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     counted = [line.split()[-3:] for line in lines if "factors" in line or "signs" in line]
-    assert len(counted) == 3 and all(sum(map(int, row)) == 2 for row in counted)
+    assert len(counted) == 4 and all(sum(map(int, row)) == 2 for row in counted)
 
 
 def test_a_missing_model_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,6 +32,7 @@ FIGURE = Path("results/demo.png")
 FRAME_SECONDS = 0.04
 _EVERY_STATE = QoSProfile(depth=2000)
 _FAREWELL_SECONDS = 15.0
+_LAST_WORDS_SECONDS = 1.0
 
 
 class Spectator(Node):
@@ -111,6 +112,11 @@ def watch(child: subprocess.Popen[bytes], story: Story, view: View) -> None:
             if time.monotonic() - drawn > FRAME_SECONDS or not sys.stdout.isatty():
                 view.draw(story)
                 drawn = time.monotonic()
+        # A fast planner ends the launch before all that it told has been read.
+        until = time.monotonic() + _LAST_WORDS_SECONDS
+        while child.returncode == 0 and story.total is None and time.monotonic() < until:
+            executor.spin_once(timeout_sec=FRAME_SECONDS)
+        view.draw(story)
     finally:
         view.close()
         executor.shutdown(timeout_sec=0.0)
@@ -159,7 +165,7 @@ def run(options: argparse.Namespace, log: Path) -> int:
         return 130
     finally:
         end(child)
-    if child.returncode != 0 or story.total is None:
+    if child.returncode != 0:
         print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
         print("the demonstration failed; its log is above", file=sys.stderr)
         return 1

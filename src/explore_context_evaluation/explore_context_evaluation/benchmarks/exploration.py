@@ -3,9 +3,10 @@ unseen ones cost.
 
 Thirty transitions from hanging down are too few for a weak motor, whoever commands it. So the planned
 calibrations stand beside pumping (full torque along the motion), once with the factors known, once with
-signs learned on the way, and beside a search on the simulator with the factors known: what is possible, at
-least, for one who need not learn them; and the model's error beside that of the simulator itself with every
-unseen factor averaged over its prior: nobody predicts better without having been there.
+signs learned on the way, and beside two searches on the simulator: one that has to learn the factors and
+imagines doing so, one that knows them: what is possible, at least, for both; and the model's error beside
+that of the simulator itself with every unseen factor averaged over its prior: nobody
+predicts better without having been there.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from explore_context.planning import (
 )
 from explore_context.plants import Plant, get_plant
 from explore_context.plants.pendulum import MAX_TORQUE, quadrant
+from explore_context_evaluation.benchmarks.exploration_learner import explore_learning
 from explore_context_evaluation.benchmarks.planning_quality import Bench, Outcome, progress
 from explore_context_evaluation.paths import model_folder
 from explore_context_evaluation.prediction import TestSystem
@@ -130,6 +132,11 @@ def explore(bench: Bench, systems: list[TestSystem], outcome: Outcome) -> Explor
     for title, knows in (("pumping, signs learned on the way", False), ("pumping, factors known", True)):
         angles = pump(bench.plant, context, states[:, 0], bench.settings.transitions, knows)
         seen[title] = seen_quadrants(angles)
+    learned = [
+        explore_learning(bench.plant, context[k], states[k, 0], bench.settings.transitions, k)
+        for k in progress(range(len(systems)), "search that imagines learning")
+    ]
+    seen["search, factors learned on the way"] = seen_quadrants(np.stack(learned))
     searched = []
     for k in progress(range(len(systems)), "search with known factors"):
         arguments = bench.plant, context[k], states[k, 0], bench.settings.transitions
