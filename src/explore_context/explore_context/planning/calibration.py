@@ -175,15 +175,18 @@ class Calibration:
         mean: Floats = self.model.predict_one(x, u, self.belief.mean)[0][0]
         return mean
 
-    def objective(self, state: ArrayLike) -> GainObjective:
-        """Expected information gain at ``state`` under the present belief, with fresh context samples."""
+    def objective(self, state: ArrayLike, remaining: int) -> GainObjective:
+        """Expected information gain at ``state`` under the present belief, with fresh context samples, when
+        ``remaining`` transitions are still to come."""
         if self._planner is None or self._gain is None:
             raise RuntimeError("the random scheme has no objective")
         finalist = None
         if self._planner.finalist_samples:
             finalist = self._belief_samples(self._planner, self._planner.finalist_samples)
         samples = self._belief_samples(self._planner, self.settings.samples or self._planner.samples)
-        return self._gain.bind(state, self.belief, samples, finalist)
+        # Open loop plans once: what it will see cannot change what it does.
+        reacting = remaining if self.settings.scheme == "mpc" else 0
+        return self._gain.bind(state, self.belief, samples, finalist, reacting)
 
     def _belief_samples(self, planner: Planner, n: int) -> Floats:
         return self.belief.mean + self.belief.std * planner.draw(self._rng, n, len(self.belief.mean))
@@ -210,7 +213,7 @@ class Calibration:
         if self._plan is not None:
             for _ in range(self._flight_step - self._planned_step):
                 planner.advance()
-        return planner.plan(self.objective(state), horizon, self._rng, deadline)
+        return planner.plan(self.objective(state, remaining), horizon, self._rng, deadline)
 
     def _random_plan(self) -> Plan:
         """One uniform action; its expected gain is not computed."""

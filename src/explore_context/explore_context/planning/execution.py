@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,6 +23,9 @@ from explore_context.model import ContextModel
 from explore_context.model.manifest import graph_path
 from explore_context.model.sessions import open_session
 from explore_context.planning.plan import Floats
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _MOST_THREADS = 8
 
@@ -46,43 +50,56 @@ class ExecutionSettings:
         return self.workers or min(_MOST_THREADS, len(os.sched_getaffinity(0)))
 
 
+class Workers:
+    """Shares work out to a few threads, of which the caller's is one."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads - 1, "planning") if threads > 1 else None
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """``function`` of every item, in order; a free thread takes the next item."""
+        waiting = deque(enumerate(items))
+        results: dict[int, R] = {}
+
+        def work() -> None:
+            while True:
+                try:
+                    index, item = waiting.popleft()
+                except IndexError:
+                    return
+                results[index] = function(item)
+
+        helpers = []
+        if self._pool:
+            helpers = [self._pool.submit(work) for _ in range(min(self.threads, len(items)) - 1)]
+        work()
+        for helper in helpers:
+            helper.result()
+        return [results[index] for index in range(len(items))]
+
+
 class BlockRunner:
     """Evaluates ``actions`` (K, H, U) with one of a model's graphs, the other inputs given."""
 
     def __init__(self, model: ContextModel, graph: str, settings: ExecutionSettings) -> None:
-        self._session = _single_threaded(model, graph)
+        self._session = single_threaded(model, graph)
         self._settings = settings
-        self._threads = settings.threads
-        self._pool = ThreadPoolExecutor(self._threads - 1, "planning") if self._threads > 1 else None
+        self._workers = Workers(settings.threads)
 
     def run(self, fixed: Mapping[str, Floats], actions: Floats) -> Floats:
         """First output of the graph for all candidates, (K, ...)."""
         actions = np.ascontiguousarray(actions, dtype=np.float32)
         blocks = np.array_split(actions, self.blocks(len(actions), len(fixed["beta"])))
-        waiting = deque(enumerate(blocks))
-        outputs: list[Floats] = [actions] * len(blocks)
-
-        def work() -> None:
-            while True:
-                try:
-                    index, block = waiting.popleft()
-                except IndexError:
-                    return
-                outputs[index] = self._session.run(None, {**fixed, "actions": block})[0]
-
-        helpers = []
-        if self._pool:
-            helpers = [self._pool.submit(work) for _ in range(min(self._threads, len(blocks)) - 1)]
-        work()
-        for helper in helpers:
-            helper.result()
-        return np.concatenate(outputs)
+        return np.concatenate(
+            self._workers.map(lambda block: self._session.run(None, {**fixed, "actions": block})[0], blocks)
+        )
 
     def blocks(self, candidates: int, samples: int) -> int:
         """As few blocks as the cache allows, equally many for every thread."""
         wanted = -(-candidates * samples // self._settings.block_rows)
-        rounds = -(-wanted // self._threads)
-        return max(1, min(candidates, rounds * self._threads))
+        rounds = -(-wanted // self._workers.threads)
+        return max(1, min(candidates, rounds * self._workers.threads))
 
 
 _runners: WeakKeyDictionary[ContextModel, dict[tuple[str, ExecutionSettings], BlockRunner]] = (
@@ -109,7 +126,8 @@ def block_runner(model: ContextModel, graph: str, settings: ExecutionSettings | 
     return runners[graph, settings]
 
 
-def _single_threaded(model: ContextModel, graph: str) -> ort.InferenceSession:
+def single_threaded(model: ContextModel, graph: str) -> ort.InferenceSession:
+    """A session of one of the model's graphs for threads of our own."""
     session = model.session(graph)  # raises with a remedy where the model has no such graph
     if model.settings.threads == 1:
         return session

@@ -15,6 +15,7 @@ from explore_context.planning.device import CUDA, DeviceRunner, DeviceSearch
 from explore_context.planning.execution import ExecutionSettings, block_runner
 from explore_context.planning.plan import Floats
 from explore_context.planning.swings import swings
+from explore_context.planning.ways import Outlook, WayRunner, way_runner
 
 
 class Runner(Protocol):
@@ -33,13 +34,15 @@ def graph_runner(model: ContextModel, graph: str, execution: ExecutionSettings |
 @dataclass(frozen=True)
 class GainObjective:
     """Expected information gain (nats) of candidates (K, H, U) -> (K,) from a fixed state, belief and set of
-    context samples.
+    context samples. ``remaining``: transitions for which one can still react; 0: none can.
     """
 
     runner: Runner
     fixed: dict[str, Floats]
     model: ContextModel
+    ways: WayRunner
     refined: GainObjective | None = None
+    remaining: int = 0
 
     def __call__(self, candidates: Floats) -> Floats:
         return self.runner.run(self.fixed, candidates)
@@ -54,6 +57,19 @@ class GainObjective:
         beta = self.fixed["beta"]
         contexts = np.concatenate([beta.mean(axis=0, keepdims=True), beta])
         return swings(self.model, self.fixed["state"], contexts, horizon)
+
+    def outlook(
+        self, ways: int, samples: int, rng: np.random.Generator, seconds: float | None
+    ) -> Outlook | None:
+        """The first action after which most is to be learned by reacting (``ways.py``), with at most
+        ``samples`` context samples of the refined objective. None where nobody can react.
+        """
+        if not self.remaining:
+            return None
+        beta = (self.refined or self).fixed["beta"]
+        spread = beta[:: max(1, len(beta) // samples)][:samples]  # keeps antithetic pairs together
+        fixed = self.fixed["state"], self.fixed["pooled"]
+        return self.ways.outlook(*fixed, spread, self.remaining, ways, rng, seconds)
 
     @property
     def device_search(self) -> Callable[..., DeviceSearch] | None:
@@ -75,12 +91,18 @@ class ExpectedInformationGain:
     ) -> None:
         self._model = model
         self._runner = runner or graph_runner(model, "gain", execution)
+        self._ways = way_runner(model, execution)
 
     def bind(
-        self, state: ArrayLike, belief: Belief, samples: ArrayLike, finalist_samples: ArrayLike | None = None
+        self,
+        state: ArrayLike,
+        belief: Belief,
+        samples: ArrayLike,
+        finalist_samples: ArrayLike | None = None,
+        remaining: int = 0,
     ) -> GainObjective:
         """Objective at ``state`` (X,) with ``samples`` (S, B) of the belief; ``finalist_samples``: those of
-        ``refined``.
+        ``refined``; ``remaining``: transitions up to the end, where each will have a plan of its own.
         """
         fixed = {
             "state": _row(state, self._model.state_dim),
@@ -88,7 +110,7 @@ class ExpectedInformationGain:
             "beta": _samples(samples, self._model.belief_dim),
         }
         refined = None if finalist_samples is None else self.bind(state, belief, finalist_samples)
-        return GainObjective(self._runner, fixed, self._model, refined)
+        return GainObjective(self._runner, fixed, self._model, self._ways, refined, remaining)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ class Objective(Protocol):
     Non-finite scores are allowed; planners discard them. An objective may have a second, more exact self in
     the attribute ``refined`` (None: it has none), with which the real-time planner decides between its
     finalists, a number ``samples`` of context samples, a ``device_search`` (``device.py``), and a method
-    ``suggestions(horizon)`` -> (E, H, U): sequences that the real-time planner tries beside its own.
+    ``suggestions(horizon)`` -> (E, H, U): sequences that the real-time planner tries beside its own, and a
+    method ``outlook(ways, samples, rng, seconds)`` -> ``Outlook`` or None: what reacting is worth
+    (``ways.py``).
     """
 
     def __call__(self, candidates: Floats) -> Floats: ...

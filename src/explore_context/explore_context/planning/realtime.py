@@ -3,8 +3,8 @@
 Beyond the cross-entropy method: a shifted warm start, smooth noise, small populations around the best few
 sequences instead of one Gaussian, stretches set to a bound (informative actions are mostly extreme), kept
 sequences, the best candidate executed instead of the mean, hand-written candidates and swings under the
-model (``swings.py``), few but well spread context samples with the finalists compared under more of them,
-and a deadline.
+model (``swings.py``), a first action that prepares for reacting to what will be seen (``ways.py``), few but
+well spread context samples with the finalists compared under more of them, and a deadline.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from explore_context.planning.cem import elite_indices
 from explore_context.planning.plan import Floats, Objective, Plan, Planner, PlanningError, finite_scores
 from explore_context.planning.sampling import antithetic_orthogonal, primitives, smooth_noise, with_stretch
 from explore_context.planning.settings import RealtimePlannerSettings
+from explore_context.planning.ways import Outlook
 
 # Of the standard deviation around parents, per iteration.
 _COOLING = 0.7
+# Of the time of a plan, for ways to act.
+_WAYS_SHARE = 0.5
 
 
 class RealtimePlanner(Planner):
@@ -59,8 +62,11 @@ class RealtimePlanner(Planner):
         self, objective: Objective, horizon: int, rng: np.random.Generator, deadline: float | None = None
     ) -> Plan:
         search = _Search(self, objective, horizon, rng, deadline)
+        outlook = search.look_ahead()
         search.run(None if self._elites is None else of_length(self._elites, horizon))
         actions, score = search.decide()
+        if outlook is not None and self.settings.way_weight * outlook.gain > score:
+            actions, score = search.begin_with(outlook.action)
         self._elites = search.elites
         seconds = time.monotonic() - search.started
         return Plan(actions, score, search.evaluations, seconds, search.finished)
@@ -96,6 +102,14 @@ class _Search:
         self._seconds_per_row = 0.0
         self.elites: Floats = np.empty((0, *self._shape), np.float32)
         self._scores: Floats = np.empty(0, np.float32)
+
+    def look_ahead(self) -> Outlook | None:
+        """What reacting is worth; within a share of the time, because sequences have to be compared too."""
+        look: Callable[..., Outlook | None] | None = getattr(self._objective, "outlook", None)
+        if look is None or not self._settings.ways:
+            return None
+        seconds = None if self._deadline is None else _WAYS_SHARE * (self._deadline - time.monotonic())
+        return look(self._settings.ways, self._settings.way_samples, self._rng, seconds)
 
     def run(self, warm: Floats | None) -> None:
         """Score a population, draw the next around its best. ``warm``: shifted sequences of the last plan."""
@@ -174,6 +188,13 @@ class _Search:
             self.elites[:finalists] = self.elites[order]
             self._scores[:finalists] = scores[order]
         return self.elites[0].copy(), float(self._scores[0])
+
+    def begin_with(self, action: Floats) -> tuple[Floats, float]:
+        """The best of the kept sequences with another first action (U,), and its score."""
+        self.elites[:, 0] = action
+        scores = finite_scores((self._refined or self._objective)(self.elites[: self._settings.finalists]))
+        best = int(scores.argmax())
+        return self.elites[best].copy(), float(scores[best])
 
     def _evaluate(self, candidates: Floats) -> None:
         begin = time.monotonic()

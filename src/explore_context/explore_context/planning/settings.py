@@ -56,6 +56,10 @@ class RealtimePlannerSettings:
     warm_std, refine_std:  around the shifted plan; around parents, falling by a third per iteration.
     samples:  context samples during the search.
     finalists, finalist_samples:  the best candidates are compared under more context samples (0: not).
+    ways, way_samples:  ways to act (``ways.py``) that are imagined after each first action at a bound, and
+        for how many of these samples (0: none).
+    way_weight:  the gain of the best way counts so often against that of the best sequence. Above 1, because
+        torques of ways are coarse and each will be planned more finely when its step has come.
     """
 
     iterations: int = 4
@@ -77,14 +81,17 @@ class RealtimePlannerSettings:
     samples: int = 6
     finalists: int = 4
     finalist_samples: int = 32
+    ways: int = 20
+    way_samples: int = 16
+    way_weight: float = 1.1
 
     def __post_init__(self) -> None:
         _check_positive(
             self,
             *("iterations", "candidates", "first_iterations", "first_candidates"),
-            *("kept", "parents", "longest_stretch", "samples", "finalists"),
+            *("kept", "parents", "longest_stretch", "samples", "finalists", "way_samples"),
         )
-        for name in ("decay", "initial_std", "warm_std", "refine_std"):
+        for name in ("decay", "initial_std", "warm_std", "refine_std", "way_weight"):
             if not getattr(self, name) > 0.0:
                 raise PlannerSettingsError(f"{name}: {getattr(self, name)} must be positive")
         for name in ("explore", "stretches"):
@@ -92,7 +99,7 @@ class RealtimePlannerSettings:
                 raise PlannerSettingsError(f"{name}: {getattr(self, name)} must lie in [0, 1]")
         if not 0.0 <= self.smoothness < 1.0:
             raise PlannerSettingsError(f"smoothness: {self.smoothness} must lie in [0, 1)")
-        for name in ("primitives", "suggestions", "finalist_samples"):
+        for name in ("primitives", "suggestions", "finalist_samples", "ways"):
             if getattr(self, name) < 0:
                 raise PlannerSettingsError(f"{name}: {getattr(self, name)} must not be negative")
 

@@ -30,7 +30,7 @@ def swings(model: ContextModel, state: Floats, beta: Floats, horizon: int) -> Fl
     model's normalisation). At rest, where no direction is along the motion, the first corner goes. None,
     (0, H, U), for a system without velocities or with too many corners to try.
     """
-    columns, corners = velocity_columns(model), _corners(model)
+    columns, corners = velocity_columns(model), corner_actions(model)
     if not columns or not len(corners):
         return np.empty((0, horizon, model.action_dim), np.float32)
     weight = np.zeros(model.state_dim, np.float32)
@@ -56,7 +56,7 @@ def swings(model: ContextModel, state: Floats, beta: Floats, horizon: int) -> Fl
     return corners[chosen]
 
 
-def _corners(model: ContextModel) -> Floats:
+def corner_actions(model: ContextModel) -> Floats:
     """All combinations of the actions' bounds, (2^U, U); none if they are more than ``_MOST_CORNERS``."""
     bounds = list(zip(model.manifest.action_low, model.manifest.action_high, strict=True))
     if 2 ** len(bounds) > _MOST_CORNERS:

@@ -151,7 +151,8 @@ def _time_plan(bench: Bench, settings: PlannerSettings) -> Row:
         prior.mean + prior.std * planner.draw(rng, n, len(prior.mean))
         for n in (planner.samples, max(1, planner.finalist_samples))
     )
-    objective = gain.bind(_start(bench), prior, samples, finalist if planner.finalist_samples else None)
+    refined = finalist if planner.finalist_samples else None
+    objective = gain.bind(_start(bench), prior, samples, refined, bench.settings.transitions)
     begin = time.perf_counter()
     plan = planner.plan(objective, bench.settings.horizon, rng)
     return _row(bench, time.perf_counter() - begin, plan.evaluations * planner.samples)

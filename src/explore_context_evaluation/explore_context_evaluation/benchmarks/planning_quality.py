@@ -119,7 +119,8 @@ class Bench:
         """
         gain = ExpectedInformationGain(self.model, self.execution)
         for step, plan in enumerate(run.plans[:-1]):
-            yield Situation(gain, run.observations[0, step], run.beliefs[step], plan, step)
+            left = self.settings.transitions - step
+            yield Situation(gain, run.observations[0, step], run.beliefs[step], plan, step, left)
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ class Situation:
     belief: Belief
     executed: Plan
     step: int
+    remaining: int
 
     @property
     def horizon(self) -> int:
@@ -139,7 +141,8 @@ class Situation:
     def objective(self, planner: Planner, rng: np.random.Generator) -> Objective:
         """With the number and kind of context samples that ``planner`` wants."""
         finalist = self._samples(planner, planner.finalist_samples, rng) if planner.finalist_samples else None
-        return self.gain.bind(self.state, self.belief, self._samples(planner, planner.samples, rng), finalist)
+        samples = self._samples(planner, planner.samples, rng)
+        return self.gain.bind(self.state, self.belief, samples, finalist, self.remaining)
 
     def judge(self, plans: list[Floats]) -> Floats:
         """Expected gain of plans under many fresh context samples, the same for all, nats."""

@@ -13,7 +13,7 @@ from explore_context.planning.simulated import SimulatedCalibration
 from explore_context_evaluation.cache import code_version, default_folder
 
 # Files of explore_context.planning that the paper's planner does not use.
-_OF_OTHER_PLANNERS = frozenset({"realtime.py", "sampling.py", "swings.py"})
+_OF_OTHER_PLANNERS = frozenset({"realtime.py", "sampling.py", "settings.py", "swings.py", "ways.py"})
 
 
 def kept_calibration(work: Callable[[], SimulatedCalibration], *key: Any) -> SimulatedCalibration:
