@@ -165,6 +165,7 @@ class CalibratorNode(CommanderNode[CalibratorParameters]):
             rollouts=goal.rollouts or node.rollouts,
             horizon=node.horizon or defaults.horizon,
             samples=node.samples,
+            reacts=defaults.reacts,
         )
 
     # The run.

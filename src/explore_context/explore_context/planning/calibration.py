@@ -32,6 +32,8 @@ class CalibrationSettings:
     rollouts:  each begins with a reset; transitions of earlier ones stay in the belief.
     horizon:  H_max of MPC; open loop plans all N steps at once.
     samples:  context samples of the expected information gain; 0 leaves it to the planner.
+    reacts:  MPC may begin a plan with an action that prepares for reacting to what will be seen
+        (``ways.py``), if its planner can.
     """
 
     scheme: Scheme = "mpc"
@@ -39,6 +41,7 @@ class CalibrationSettings:
     rollouts: int = 1
     horizon: int = 20
     samples: int = 0
+    reacts: bool = True
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -54,7 +57,8 @@ def default_calibration(plant_name: str) -> CalibrationSettings:
     if plant_name.startswith("toy"):
         return CalibrationSettings(scheme="open_loop", transitions=1, horizon=1)
     if plant_name == "mountain_car":
-        return CalibrationSettings(transitions=50, horizon=30)
+        # A terrain is learned place by place: the coarse pushes of ways cost more than foresight gains.
+        return CalibrationSettings(transitions=50, horizon=30, reacts=False)
     return CalibrationSettings()
 
 
@@ -185,7 +189,7 @@ class Calibration:
             finalist = self._belief_samples(self._planner, self._planner.finalist_samples)
         samples = self._belief_samples(self._planner, self.settings.samples or self._planner.samples)
         # Open loop plans once: what it will see cannot change what it does.
-        reacting = remaining if self.settings.scheme == "mpc" else 0
+        reacting = remaining if self.settings.reacts and self.settings.scheme == "mpc" else 0
         return self._gain.bind(state, self.belief, samples, finalist, reacting)
 
     def _belief_samples(self, planner: Planner, n: int) -> Floats:

@@ -84,7 +84,8 @@ def best_manoeuvre(model: ContextModel, belief: Belief, state: Array, planner: s
     manifest = model.manifest
     settings = default_calibration(manifest.plant)
     # MPC plans its horizon at once; open loop would stop at the number of transitions of one rollout.
-    settings = replace(settings, scheme="mpc", transitions=max(settings.transitions, settings.horizon))
+    transitions = max(settings.transitions, settings.horizon)
+    settings = replace(settings, scheme="mpc", transitions=transitions, reacts=False)  # nobody plans again
     search = make_planner(load_planner_settings(planner), manifest.action_low, manifest.action_high)
     return Calibration(model, settings, search, seed, start=belief).next_action(state)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,8 +50,10 @@ class CalibrationRun(Unit):
 
     @property
     def settings(self) -> CalibrationSettings:
-        horizon = max(default_calibration(self.model.plant).horizon, 1)
-        return CalibrationSettings(self.scheme, self.transitions, self.rollouts, horizon)
+        defaults = default_calibration(self.model.plant)
+        return replace(
+            defaults, scheme=self.scheme, transitions=self.transitions, rollouts=self.rollouts
+        )
 
     @property
     def cost(self) -> float:
