@@ -147,9 +147,12 @@ def test_there_are_none_without_velocities_or_with_too_many_bounds(pendulum: Con
 def test_only_who_plans_again_can_react(tmp_path: Path) -> None:
     model = export_small_model(tmp_path / "pendulum")
     settings = RealtimePlannerSettings(ways=3, way_samples=4)
-    for scheme, expected in (("mpc", True), ("open_loop", False)):
-        planner = make_planner(settings, [-2.0], [2.0])
-        calibration = Calibration(model, CalibrationSettings(scheme, transitions=6), planner, 0)
+    for kind, expected in (
+        (CalibrationSettings("mpc"), True),
+        (CalibrationSettings("mpc", reacts=False), False),
+        (CalibrationSettings("open_loop"), False),
+    ):
+        calibration = Calibration(model, kind, make_planner(settings, [-2.0], [2.0]), 0)
         objective = calibration.objective(SWINGING, 6)
         assert (objective.outlook(3, 4, np.random.default_rng(0), None) is not None) is expected
 
@@ -160,8 +163,8 @@ def test_the_planner_begins_as_the_best_way_where_that_promises_more() -> None:
 
         promised = 0.0
 
-        def __call__(self, candidates: NDArray[np.float32]) -> NDArray[np.float64]:
-            return 10.0 - np.abs(candidates - 0.5).sum(axis=(1, 2), dtype=np.float64)
+        def __call__(self, candidates: NDArray[np.float32]) -> NDArray[np.float32]:
+            return 10.0 - np.abs(candidates - 0.5).sum(axis=(1, 2))
 
         def outlook(
             self, ways: int, samples: int, rng: np.random.Generator, seconds: float | None
@@ -181,17 +184,15 @@ def test_the_planner_begins_as_the_best_way_where_that_promises_more() -> None:
     assert without.plan(objective, 4, np.random.default_rng(0)).actions[0, 0] > -1.0
 
 
-def test_the_outlook_takes_samples_in_antithetic_pairs(pendulum: ContextModel) -> None:
+def test_the_outlook_takes_samples_in_antithetic_pairs(
+    pendulum: ContextModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     planner = make_planner(RealtimePlannerSettings(), [-2.0], [2.0])
     finalist = planner.draw(np.random.default_rng(0), 32, pendulum.belief_dim)
     gain = ExpectedInformationGain(pendulum)
     objective = gain.bind(SWINGING, pendulum.prior, finalist[:6], finalist, remaining=5)
     seen: list[NDArray[np.float32]] = []
-
-    class Watching:
-        def outlook(self, state, pooled, beta, *others):
-            seen.append(beta)
-
-    replace(objective, ways=Watching()).outlook(20, 16, np.random.default_rng(0), None)
+    monkeypatch.setattr(objective.ways, "outlook", lambda state, pooled, beta, *others: seen.append(beta))
+    objective.outlook(20, 16, np.random.default_rng(0), None)
     assert seen[0].shape == (16, pendulum.belief_dim)
     np.testing.assert_allclose(seen[0].sum(axis=0), 0.0, atol=1e-5)

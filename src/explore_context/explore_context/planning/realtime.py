@@ -62,11 +62,9 @@ class RealtimePlanner(Planner):
         self, objective: Objective, horizon: int, rng: np.random.Generator, deadline: float | None = None
     ) -> Plan:
         search = _Search(self, objective, horizon, rng, deadline)
-        outlook = search.look_ahead()
+        search.look_ahead()
         search.run(None if self._elites is None else of_length(self._elites, horizon))
         actions, score = search.decide()
-        if outlook is not None and self.settings.way_weight * outlook.gain > score:
-            actions, score = search.begin_with(outlook.action)
         self._elites = search.elites
         seconds = time.monotonic() - search.started
         return Plan(actions, score, search.evaluations, seconds, search.finished)
@@ -100,16 +98,16 @@ class _Search:
         self._samples: int = getattr(objective, "samples", planner.settings.samples)
         self._refined: Objective | None = getattr(objective, "refined", None)
         self._seconds_per_row = 0.0
+        self._outlook: Outlook | None = None
         self.elites: Floats = np.empty((0, *self._shape), np.float32)
         self._scores: Floats = np.empty(0, np.float32)
 
-    def look_ahead(self) -> Outlook | None:
+    def look_ahead(self) -> None:
         """What reacting is worth; within a share of the time, because sequences have to be compared too."""
         look: Callable[..., Outlook | None] | None = getattr(self._objective, "outlook", None)
-        if look is None or not self._settings.ways:
-            return None
-        seconds = None if self._deadline is None else _WAYS_SHARE * (self._deadline - time.monotonic())
-        return look(self._settings.ways, self._settings.way_samples, self._rng, seconds)
+        if look is not None and self._settings.ways:
+            seconds = None if self._deadline is None else _WAYS_SHARE * (self._deadline - time.monotonic())
+            self._outlook = look(self._settings.ways, self._settings.way_samples, self._rng, seconds)
 
     def run(self, warm: Floats | None) -> None:
         """Score a population, draw the next around its best. ``warm``: shifted sequences of the last plan."""
@@ -180,21 +178,27 @@ class _Search:
         """The best candidate and its score; refined where the objective can and time is left."""
         if not len(self.elites):
             raise PlanningError("the deadline had passed before a single candidate was scored")
-        finalists = min(self._settings.finalists, len(self.elites))
+        finalists, judge = min(self._settings.finalists, len(self.elites)), self._objective
         if self._refined is not None and not self._late(self._finalist_rows(finalists)):
-            scores = finite_scores(self._refined(self.elites[:finalists]))
+            judge = self._refined
+            scores = finite_scores(judge(self.elites[:finalists]))
             self.evaluations += finalists
             order = np.argsort(-scores, kind="stable")
             self.elites[:finalists] = self.elites[order]
             self._scores[:finalists] = scores[order]
+        ahead = self._outlook
+        if ahead is not None and self._settings.way_weight * ahead.gain > self._scores[0]:
+            return self._begin_with(ahead.action, judge)
         return self.elites[0].copy(), float(self._scores[0])
 
-    def begin_with(self, action: Floats) -> tuple[Floats, float]:
-        """The best of the kept sequences with another first action (U,), and its score."""
-        self.elites[:, 0] = action
-        scores = finite_scores((self._refined or self._objective)(self.elites[: self._settings.finalists]))
+    def _begin_with(self, action: Floats, judge: Objective) -> tuple[Floats, float]:
+        """The best of the finalists with another first action (U,), and its score."""
+        changed = self.elites[: self._settings.finalists].copy()
+        changed[:, 0] = action
+        scores = finite_scores(judge(changed))
+        self.evaluations += len(changed)
         best = int(scores.argmax())
-        return self.elites[best].copy(), float(scores[best])
+        return changed[best], float(scores[best])
 
     def _evaluate(self, candidates: Floats) -> None:
         begin = time.monotonic()
@@ -207,7 +211,8 @@ class _Search:
         self.elites, self._scores = pool[best], scores[best]
 
     def _finalist_rows(self, finalists: int) -> int:
-        return 0 if self._refined is None else finalists * self._settings.finalist_samples
+        comparisons = 1 if self._outlook is None else 2  # once more with another first action
+        return 0 if self._refined is None else comparisons * finalists * self._settings.finalist_samples
 
     def _late(self, rows: int) -> bool:
         """Whether scoring ``rows`` (candidates x samples) more would end after the deadline."""

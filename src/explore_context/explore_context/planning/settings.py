@@ -62,7 +62,7 @@ class RealtimePlannerSettings:
         torques of ways are coarse and each will be planned more finely when its step has come.
     """
 
-    iterations: int = 4
+    iterations: int = 8
     candidates: int = 22
     decay: float = 0.9
     first_iterations: int = 3
