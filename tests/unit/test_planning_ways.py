@@ -101,7 +101,9 @@ def test_stretches_begin_after_the_first_action_and_are_spread() -> None:
     assert len(draw_ways(np.random.default_rng(0), 20, 1)) == 0
 
 
-def test_each_sample_counts_with_its_best_way(pendulum: ContextModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_sample_counts_with_its_best_way(
+    pendulum: ContextModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runner = WayRunner(pendulum, ExecutionSettings(1))
     # Lower bound: one way is good for both (5); upper bound: each sample has its own (6).
     gains = np.array([[[5.0, 5.0], [0.0, 0.0]], [[6.0, 0.0], [0.0, 6.0]]])
