@@ -115,7 +115,7 @@ class WayRunner:
         rows = (seconds - self._seconds_per_step * steps) / max(self._seconds_per_row, 1e-9) / block - steps
         mean = max(1.0, (steps - ways[:, 0]).mean()) if len(ways) else 1.0
         count = int(np.clip(rows / mean, 0, len(ways)))
-        return ways[(np.arange(count) + 0.5).astype(int) * len(ways) // max(count, 1)]
+        return ways[((np.arange(count) + 0.5) * len(ways) / max(count, 1)).astype(int)]
 
     def _imagine(
         self, state: Floats, pooled: Floats, beta: Floats, ways: Ways, steps: int
