@@ -113,8 +113,9 @@ def trials() -> Iterator[list[Trial]]:
         print(*found, sep="\n")
         print(
             f"four quadrants on {sum(trial.quadrants == 4 for trial in found)} of {SYSTEMS}, at least "
-            f"{min(trial.random_entropy - trial.mpc_entropy for trial in found):.1f} nat below random, upright "
-            f"on {sum(trial.upright for trial in found)}, median {np.median([t.total for t in found]):.1f}"
+            f"{min(trial.random_entropy - trial.mpc_entropy for trial in found):.1f} nat below random, "
+            f"upright on {sum(trial.upright for trial in found)}, "
+            f"median {np.median([trial.total for trial in found]):.1f}"
         )
         yield found
     finally:

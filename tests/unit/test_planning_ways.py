@@ -136,6 +136,23 @@ def test_a_short_time_means_fewer_ways(pendulum: ContextModel) -> None:
     assert late is not None  # the way without a stretch is always imagined
 
 
+def test_a_calibration_without_end_is_not_imagined_to_its_end(
+    pendulum: ContextModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = WayRunner(pendulum, ExecutionSettings(1))
+    imagined: list[int] = []
+
+    def gains(*arguments):
+        imagined.append(arguments[4])
+        return np.zeros((2, 1, 1))
+
+    monkeypatch.setattr(runner, "_gains", gains)
+    for remaining in (7, 100_000):
+        arguments = SWINGING[None], pendulum.prior.embedding[None], samples(pendulum), remaining, 20
+        assert runner.outlook(*arguments, np.random.default_rng(0)) is not None
+    assert imagined == [7, 30]
+
+
 def test_there_are_none_without_velocities_or_with_too_many_bounds(pendulum: ContextModel) -> None:
     toy = ContextModel.load(MODELS / "toy_inner")
     wide = copy.copy(pendulum)

@@ -4,7 +4,7 @@ The gain of an action sequence does not know that there will be another plan. A 
 system that the belief holds for possible is cautious: it turns back early to see something for certain and
 lacks these steps at the end. One who reacts can push along the motion, whatever the motor turns out to do.
 So ways to act are imagined beside sequences: after a first action at a bound, always the bound that pushes
-along the motion, but for one stretch in which it pushes against it, up to the last transition.
+along the motion, but for one stretch in which it pushes against it, to the end.
 
 What pushes along the motion an imagined system does not know from the context sample that moves it, but from
 the belief that its imagined transitions have given so far: it has to learn, as the real one will, and where
@@ -29,6 +29,8 @@ from explore_context.planning.swings import corner_actions, velocity_columns
 Ways = NDArray[np.int64]  # (W, 2): first step and number of steps of the stretch, sorted by the first
 
 _LONGEST_STRETCH = 12
+# Steps that are imagined, however many are still to come: they cost time, and the model's errors add up.
+_FARTHEST = 30
 # Predicted advantage, in scales of the velocity, from which an imagined system knows what pushes along it.
 _CLEAR = 0.05
 
@@ -84,10 +86,12 @@ class WayRunner:
         """The best first action at ``state`` (1, X) with ``pooled`` (1, F), for context samples (S, B).
 
         Each sample counts with the way that is best for it: once it knows itself, an imagined system will
-        plan for itself. ``count``: ways after each first action, fewer where ``seconds`` are too short.
+        plan for itself. ``steps``: transitions still to come; ``count``: ways after each first action, fewer
+        where ``seconds`` are too short.
         """
         if not self.available:
             return None
+        steps = min(steps, _FARTHEST)
         gains = self._gains(state, pooled, beta, draw_ways(rng, count, steps), steps, seconds)
         values = np.where(np.isfinite(gains), gains, -np.inf).max(axis=1).mean(axis=1)
         best = int(values.argmax())
