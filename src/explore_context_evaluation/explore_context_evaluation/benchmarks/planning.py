@@ -152,7 +152,8 @@ def _time_plan(bench: Bench, settings: PlannerSettings) -> Row:
         for n in (planner.samples, max(1, planner.finalist_samples))
     )
     refined = finalist if planner.finalist_samples else None
-    objective = gain.bind(_start(bench), prior, samples, refined, bench.settings.transitions)
+    remaining = bench.settings.transitions if bench.settings.reacts else 0
+    objective = gain.bind(_start(bench), prior, samples, refined, remaining)
     begin = time.perf_counter()
     plan = planner.plan(objective, bench.settings.horizon, rng)
     return _row(bench, time.perf_counter() - begin, plan.evaluations * planner.samples)

@@ -119,7 +119,7 @@ class Bench:
         """
         gain = ExpectedInformationGain(self.model, self.execution)
         for step, plan in enumerate(run.plans[:-1]):
-            left = self.settings.transitions - step
+            left = self.settings.transitions - step if self.settings.reacts else 0
             yield Situation(gain, run.observations[0, step], run.beliefs[step], plan, step, left)
 
 
@@ -132,7 +132,7 @@ class Situation:
     belief: Belief
     executed: Plan
     step: int
-    remaining: int
+    remaining: int  # transitions for which one can still react
 
     @property
     def horizon(self) -> int:
