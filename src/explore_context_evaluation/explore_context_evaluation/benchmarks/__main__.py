@@ -1,4 +1,4 @@
-"""``python -m explore_context_evaluation.benchmarks [plants|training|planning|exploration] [options]``."""
+"""``python -m explore_context_evaluation.benchmarks [NAME] [options]``, or ``./ws bench``: see ``NAMES``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-NAMES = ("plants", "training", "planning", "exploration")
+NAMES = ("plants", "training", "planning", "exploration", "tuning")
 
 
 def main(argv: Sequence[str]) -> int:
