@@ -50,6 +50,7 @@ SWITCHES = {
     "dashboard_control": ("false", "Let the dashboard start calibrations and reset plants."),
     "record": ("false", "Record the run (MCAP)."),
     "record_path": ("", "File or folder of the recording; empty: the current folder."),
+    "spectators": ("", "Nodes of yours, separated by commas: start when each has said so on <name>/ready."),
 }
 
 
@@ -58,6 +59,12 @@ def flag(name: str, context: LaunchContext) -> bool:
     if text not in ("true", "false", "1", "0"):
         raise ValueError(f"{name}:={text} is neither true nor false")
     return text in ("true", "1")
+
+
+def spectators(context: LaunchContext) -> list[str]:
+    """Whom the calibration waits for, because they want to see all of it."""
+    names = [name.strip() for name in LaunchConfiguration("spectators").perform(context).split(",")]
+    return [*filter(None, names), *(["recorder"] if flag("record", context) else [])]
 
 
 def node(executable: str, name: str, parameters: dict[str, Any], **options: Any) -> Node:
@@ -96,7 +103,8 @@ def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         found.append(node("recorder", "recorder", {"path": path}))
     if flag("autostart", context):
         settings = {"nodes": [*managed], "calibrate": True, "wait_for_return": swing_up}
-        settings["wait_for_recorder"] = flag("record", context)
+        if names := spectators(context):  # an empty list has no type for ROS
+            settings["spectators"] = names
         manager = node("lifecycle_manager", "lifecycle_manager", settings)
         found += [manager, RegisterEventHandler(OnProcessExit(target_action=manager, on_exit=manager_ended))]
         found += [

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from explore_context_interfaces.msg import PlantInfo, PlantState
-from std_msgs.msg import Float64
+from std_msgs.msg import Bool, Float64
 from tests.helpers.calibration import DEACTIVATE, SHUTDOWN, Scene, quick_planner
 from tests.helpers.ros import Graph
 
-from explore_context.nodes import companion, qos
+from explore_context.nodes import companion, lifecycle_manager_node, qos
 from explore_context.nodes.lifecycle_manager_node import LifecycleManagerNode
 from explore_context.nodes.swing_up_node import SwingUpNode
 
@@ -85,6 +85,33 @@ def test_a_return_of_earlier_is_not_that_of_this_calibration(graph: Graph, quick
     node = graph.add(LifecycleManagerNode(**options))
     graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end")
     assert node.exit_code == 1  # nobody swings up
+
+
+def test_it_begins_when_its_spectators_are_ready(graph: Graph, quick_planner: str) -> None:
+    scene = Scene(graph)
+    scene.calibrator(active=False, planner=quick_planner, transitions=3)
+    options = graph.options(nodes=["calibrator"], calibrate=True, spectators=["camera", "judge"])
+    node = graph.add(LifecycleManagerNode(**options))
+    ready = [graph.publisher(Bool, f"{name}/ready", qos.LATCHED) for name in ("camera", "judge")]
+    ready[0].publish(Bool(data=True))
+    seen = len(scene.states)  # a plant that nobody commands goes on telling its state
+    graph.spin_until(lambda: len(scene.states) > seen + 2, what="a while")
+    assert node._doing == "waiting for spectators" and node.exit_code is None
+    ready[1].publish(Bool(data=True))
+    graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end")
+    assert node.exit_code == 0
+
+
+def test_a_spectator_that_never_comes_is_no_failure(
+    graph: Graph, quick_planner: str, monkeypatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lifecycle_manager_node, "_SPECTATORS", 0.3)
+    scene = Scene(graph)
+    scene.calibrator(active=False, planner=quick_planner, transitions=3)
+    options = graph.options(nodes=["calibrator"], calibrate=True, spectators=["nobody"])
+    node = graph.add(LifecycleManagerNode(**options))
+    graph.spin_until(lambda: node.exit_code is not None, 60.0, "the end")
+    assert node.exit_code == 0 and "waited 0.3 s for nobody/ready in vain" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("surprise", ["the plant hangs", "the plant is another one"])

@@ -19,13 +19,15 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
-from std_msgs.msg import Float64
+from std_msgs.msg import Bool, Float64
 
 from explore_context.demo.figure import save_figure
 from explore_context.demo.story import Knowledge, Story
 from explore_context.demo.view import View
 from explore_context.nodes import conversions, qos
 
+NAME = "demo"
+TOPICS = ("state", "context_belief", "swing_up_return")
 LAUNCH_FILE = "pendulum_swing_up.launch.py"
 DASHBOARD_PORT = 8765
 FIGURE = Path("results/demo.png")
@@ -36,14 +38,22 @@ _LAST_WORDS_SECONDS = 1.0
 
 
 class Spectator(Node):
-    """Fills the story from the topics."""
+    """Fills the story from the topics. The calibration waits until it says, on ``demo/ready``, that it hears
+    everybody: discovery may take longer than a fast planner."""
 
     def __init__(self, story: Story) -> None:
-        super().__init__("demo")
+        super().__init__(NAME)
         self._story = story
+        self._ready = self.create_publisher(Bool, "~/ready", qos.LATCHED)
+        self._looking = self.create_timer(FRAME_SECONDS, self._look)
         self.create_subscription(PlantState, "state", self._on_state, _EVERY_STATE)
         self.create_subscription(ContextBelief, "context_belief", self._on_belief, qos.LATCHED)
         self.create_subscription(Float64, "swing_up_return", self._on_return, qos.LATCHED)
+
+    def _look(self) -> None:
+        if all(self.count_publishers(topic) for topic in TOPICS):
+            self.destroy_timer(self._looking)
+            self._ready.publish(Bool(data=True))
 
     def _on_state(self, message: PlantState) -> None:
         self._story.add_state(
@@ -97,6 +107,7 @@ def free_port(wanted: int) -> int:
 def launch_command(options: argparse.Namespace, port: int) -> list[str]:
     command = ["ros2", "launch", "explore_context", LAUNCH_FILE, "exit_when_done:=true"]
     command += [f"seed:={options.seed}", f"mode:={options.mode}", f"planner:={options.planner}"]
+    command.append(f"spectators:={NAME}")
     return command + ([] if options.no_dashboard else ["dashboard:=true", f"dashboard_port:={port}"])
 
 

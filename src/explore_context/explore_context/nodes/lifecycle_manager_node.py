@@ -38,7 +38,7 @@ from explore_context.nodes.swing_up_run import upright
 _POLL = 0.05
 _ANSWER = 2.0  # seconds in which a living node tells its state
 _TRANSITION = 10.0  # seconds for a transition; loading a model takes most of them
-_RECORDER = 15.0  # seconds for the recorder to find everybody
+_SPECTATORS = 15.0  # seconds for all of them together to find everybody
 _LINES = 6  # of progress in one calibration, about
 # Deep enough for a lockstep plant that is faster than this process for a while.
 _EVERY_STATE = QoSProfile(depth=2000)
@@ -174,8 +174,7 @@ class LifecycleManagerNode(Node):
         self.create_subscription(Float64, "swing_up_return", self._on_return, qos.LATCHED)
         await self._until(lambda: self._info, self._settings.timeout, "plant_info")
         assert self._info is not None
-        if self._settings.wait_for_recorder:
-            await self._wait_for_recorder()
+        await self._wait_for_spectators()
         self._coverage = coverage = Coverage(self._info.plant)
         result = await self._send_goal()
         self._coverage = None
@@ -187,16 +186,24 @@ class LifecycleManagerNode(Node):
         swing_up = await self._return(self._info.session_id) if self._settings.wait_for_return else None
         self._print(summary(facts, coverage, swing_up))
 
-    async def _wait_for_recorder(self) -> None:
+    async def _wait_for_spectators(self) -> None:
         """Discovery may take seconds, and a recording without its first transitions is not the run. A
-        recorder that fails is no reason not to calibrate."""
-        self._doing = "waiting for the recorder"
-        answers: list[Bool] = []
-        self.create_subscription(Bool, "recorder/ready", answers.append, qos.LATCHED)
+        spectator that fails is no reason not to calibrate."""
+        if not self._settings.spectators:
+            return
+        self._doing = "waiting for spectators"
+        silent = set(self._settings.spectators)
+        for name in self._settings.spectators:
+            self.create_subscription(
+                Bool, f"{name}/ready", lambda _, name=name: silent.discard(name), qos.LATCHED
+            )
         try:
-            await self._until(lambda: answers, _RECORDER, "recorder/ready")
-        except ManagerError as error:
-            self.get_logger().warning(f"{error}; the recording may lack the beginning of the run")
+            await self._until(lambda: not silent, _SPECTATORS, "all spectators")
+        except ManagerError:
+            names = ", ".join(f"{name}/ready" for name in sorted(silent))
+            self.get_logger().warning(
+                f"waited {_SPECTATORS:g} s for {names} in vain; the beginning of the run may be missed there"
+            )
 
     async def _send_goal(self) -> Calibrate.Result:
         """A result has no deadline, but the node that owes it must be there."""

@@ -15,8 +15,8 @@ class ManagerParameters:
     calibrate: bool = parameter(
         False, "Send a goal to the calibrator once all nodes are active.", read_only=True
     )
-    wait_for_recorder: bool = parameter(
-        False, "Start only when the recorder hears plant and calibrator.", read_only=True
+    spectators: tuple[str, ...] = parameter(
+        (), "Nodes that must have said on <name>/ready that they hear all before it starts.", read_only=True
     )
     wait_for_return: bool = parameter(False, "Wait for the return of the swing-up.", read_only=True)
     timeout: float = parameter(
