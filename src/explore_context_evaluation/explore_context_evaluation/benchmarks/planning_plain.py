@@ -58,7 +58,7 @@ def expected_gain(model: networks.ContextModel, state: Tensor, beta: Tensor, act
     z = model.transition.start(model.normalise_state(x))
     pooled = torch.zeros(rows, model.settings.embedding)
     for step in range(actions.shape[1]):
-        z = _step(model, z, actions[:, step], context_code)
+        z = _step(model, model.transition.renewed(z), actions[:, step], context_code)
         following = model.to_raw(model.transition.decode_mean(z))
         pooled = torch.maximum(pooled, model.embed(x, actions[:, step], following))
         x = following

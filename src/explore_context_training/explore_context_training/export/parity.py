@@ -94,13 +94,18 @@ def _literal_gain(
     """Equation 10 written down: predict, encode all transitions, pool, decode, difference of entropies;
     (K,).
     """
-    means = _imagined(model, state, beta, actions)
-    states = torch.cat([state.expand(*means.shape[:2], 1, -1), means], dim=2)
-    embedded = model.embed(
-        states[:, :, :-1], actions[:, None].expand(-1, len(beta), -1, -1), states[:, :, 1:]
-    )
-    after = model.belief(torch.maximum(embedded.amax(dim=2), pooled))[1]
     before = model.belief(pooled[None])[1]
+    samples = len(beta)
+    rows, context = actions.repeat_interleave(samples, dim=0), beta.repeat(len(actions), 1)
+    x = state.expand(len(rows), -1)
+    z, code = model.transition.start(model.normalise_state(x)), model.transition.encode_context(context)
+    for action in rows.unbind(1):
+        u = model.transition.encode_actions(model.normalise_action(action))
+        z = model.transition.step(model.transition.renewed(z), u, code)
+        following = model.to_raw(model.transition.decode_mean(z))
+        pooled = torch.maximum(pooled, model.embed(x, action, following))
+        x = following
+    after = model.belief(pooled)[1].unflatten(0, (-1, samples))
     return before.log().sum() - after.log().sum(-1).mean(-1)
 
 

@@ -71,6 +71,10 @@ class Imagination(ABC):
     def predicted(self, g: GraphBuilder, z: str) -> str:
         """Predicted mean (n, X) in the planner's coordinates."""
 
+    def renewed(self, g: GraphBuilder, z: str) -> str:
+        """``TransitionModel.renewed`` in the planner's coordinates."""
+        return z
+
 
 class ResidualImagination(Imagination):
     """z~ = (z - middle) / half range: all bounds become -1 and 1, one vectorised ``Clip`` instead of two
@@ -136,6 +140,10 @@ class ResidualImagination(Imagination):
 
     def predicted(self, g: GraphBuilder, z: str) -> str:
         return g.op("Slice", z, g.integers(0), g.integers(self._model.states), g.integers(1))
+
+    def renewed(self, g: GraphBuilder, z: str) -> str:
+        kept = np.arange(self.latent) < self._model.states
+        return g.op("Mul", z, g.constant(kept.astype(np.float32), "kept"))
 
 
 class GruImagination(Imagination):

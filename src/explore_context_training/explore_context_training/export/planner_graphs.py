@@ -57,7 +57,7 @@ def gain_graph(model: ContextModel) -> onnx.ModelProto:
     increase = body.op(
         "Relu", body.op("Gemm", hidden, body.constant(_last_weight(model).T, "weight"), shifted_in)
     )
-    body.output(z, "z_next", ["n", imagined.latent])
+    body.output(imagined.renewed(body, z), "z_next", ["n", imagined.latent])
     body.output(x, "x_next", ["n", model.states])
     body.output(body.op("Sub", shifted_in, increase), "shifted_next", ["n", width])
     start = [

@@ -59,6 +59,10 @@ class TransitionModel(nn.Module):
     def decode_variance(self, z: Tensor) -> Tensor:
         """d_state,sigma2, (..., X)."""
 
+    def renewed(self, z: Tensor) -> Tensor:
+        """Latent state with which the next transition of an imagined rollout begins."""
+        return z
+
 
 class _VarianceDecoder(nn.Module):
     """Diagonal covariance on the state space: SoftplusOffset(floor), from z, or one learned constant (toy
@@ -255,6 +259,13 @@ class ResidualTransitionModel(TransitionModel):
 
     def decode_variance(self, z: Tensor) -> Tensor:
         return self.variance_decoder(z)
+
+    def renewed(self, z: Tensor) -> Tensor:
+        """Without the memory: knowing how uncertain a long rollout is, the network predicts averages of what
+        may happen, and two averages in a row are no transition that any system makes. The encoder would
+        read more from them than a real one tells.
+        """
+        return self.start(self.decode_mean(z))
 
 
 def _start_around(layer: nn.Module, centre: float) -> None:
