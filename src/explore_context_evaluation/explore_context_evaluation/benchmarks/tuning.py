@@ -2,7 +2,8 @@
 
 The way of one calibration is a matter of luck: on the same car two runs differ by a nat. So settings are
 compared on the same systems, with the standard error of the mean difference beside it; a difference within
-two of them is none. The systems are neither those of ``bench planning`` nor of the evaluation. No plan has a
+two of them is none. Beside it stands what plans promise (their expected gain) and what really comes within
+their horizon: a search that knows how to please its objective promises more than comes. The systems are neither those of ``bench planning`` nor of the evaluation. No plan has a
 deadline, so that a result does not depend on the machine.
 """
 
@@ -30,7 +31,7 @@ from explore_context.planning import (
     load_planner_settings,
     make_planner,
 )
-from explore_context.planning.simulated import calibrate_simulated
+from explore_context.planning.simulated import SimulatedCalibration, calibrate_simulated
 from explore_context.plants import Plant, get_plant
 from explore_context_evaluation.benchmarks.planning_quality import paired
 from explore_context_evaluation.paths import model_folder
@@ -47,6 +48,8 @@ class Tuned:
     entropy: NDArray[np.float64]  # nats, at the end
     error: NDArray[np.float64]  # squared prediction error, mean over horizons 1 to 50
     milliseconds: NDArray[np.float64]  # median over the plans, one thread
+    promised: NDArray[np.float64]  # expected gain, nats, mean over the plans
+    came: NDArray[np.float64]  # what was gained within their horizons, though planned anew at every step
 
 
 def calibrate_all(
@@ -60,8 +63,8 @@ def calibrate_all(
 
 def _calibrate(
     folder: Path, plant_name: str, settings: CalibrationSettings, planner: PlannerSettings, index: int
-) -> tuple[float, float, float]:
-    """Final entropy, mean error and median milliseconds of one system; its seed is the same for all."""
+) -> tuple[float, ...]:
+    """The fields of ``Tuned`` for one system; its seed is the same for all."""
     plant, model = _loaded(folder, plant_name)
     search = make_planner(planner, plant.spec.action_low, plant.spec.action_high)
     calibration = Calibration(model, settings, search, index, execution=ExecutionSettings(workers=1))
@@ -69,7 +72,15 @@ def _calibrate(
     rng = np.random.default_rng([_SYSTEM_SEED, index, 1])
     run = calibrate_simulated(plant, system.context[0], calibration, rng)
     error = prediction_errors(model, system, run.belief).mean()
-    return run.belief.entropy, float(error), 1e3 * float(np.median(run.seconds))
+    promised, came = (float(np.mean(gains)) for gains in promises(run))
+    return run.belief.entropy, float(error), 1e3 * float(np.median(run.seconds)), promised, came
+
+
+def promises(run: SimulatedCalibration) -> tuple[list[float], list[float]]:
+    """Expected gain of every plan of a calibration of one rollout, and what came until its last action."""
+    entropy = [belief.entropy for belief in run.beliefs]
+    came = [entropy[step] - entropy[step + len(plan.actions)] for step, plan in enumerate(run.plans)]
+    return [plan.score for plan in run.plans], came
 
 
 @cache
@@ -83,13 +94,17 @@ def print_table(found: dict[str, Tuned]) -> None:
     """A row per planner; its differences to the first with their standard errors."""
     first, reference = next(iter(found.items()))
     print(f"\n{len(reference.entropy)} systems, differences to {first}")
-    print(f"{'planner':<32}{'ms':>7}{'entropy, nats':>15}{'difference':>18}{'error':>10}{'difference':>20}")
+    print(
+        f"{'planner':<32}{'ms':>7}{'entropy, nats':>15}{'difference':>18}{'error':>10}{'difference':>20}"
+        f"{'promised':>10}{'came':>8}"
+    )
     for name, tuned in found.items():
         entropy = _difference(reference.entropy, tuned.entropy, 2)
         error = _difference(reference.error, tuned.error, 4)
         print(
             f"{name[-31:]:<32}{np.median(tuned.milliseconds):>7.1f}"
             f"{tuned.entropy.mean():>15.2f}{entropy:>18}{tuned.error.mean():>10.4f}{error:>20}"
+            f"{tuned.promised.mean():>10.2f}{tuned.came.mean():>8.2f}"
         )
 
 
