@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.imagined import imagined_states
 
 from explore_context.model import ContextModel, SessionSettings, gaussian_entropy
 from explore_context.plants import get_plant
@@ -77,6 +78,18 @@ def test_entropy_never_grows(model: ContextModel, embeddings: np.ndarray) -> Non
     )
     assert (after - before).max() <= 1e-5
     assert (after < before - 0.1).mean() > 0.02  # and it does fall: the promise is not kept by saying nothing
+
+
+def test_imagined_rollouts_are_made_of_transitions(model: ContextModel) -> None:
+    """What planners see of a model is the step that a single transition takes, again and again."""
+    rng, high = np.random.default_rng(4), np.array(model.manifest.action_high, np.float32)
+    actions = rng.uniform(-high, high, (3, 9, model.action_dim)).astype(np.float32)
+    state = rng.uniform(-0.5, 0.5, model.state_dim).astype(np.float32)
+    beta = model.prior.sample(rng, 2)
+    feeds = {"state": state[None], "beta": beta, "actions": actions}
+    means = model.session("imagine").run(None, feeds)[0]
+    expected = [[imagined_states(model, state, u, b)[1:] for b in beta] for u in actions]
+    np.testing.assert_allclose(means, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_prediction_is_what_the_manifest_says(model: ContextModel) -> None:

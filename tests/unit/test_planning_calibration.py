@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.imagined import imagined_states
 from tests.helpers.small_model import export_small_model
 
 from explore_context.model import ContextModel
@@ -298,7 +299,7 @@ def test_the_swing_up_objective_averages_predicted_costs(model: ContextModel, sa
     expected = np.zeros((4, samples))
     for k in range(4):
         for s in range(samples):
-            means = model.predict(DOWN[None], actions[k : k + 1], beta[s])[0][0]
+            means = imagined_states(model, DOWN, actions[k], beta[s])[1:]
             expected[k, s] = -swing_up_cost(means, actions[k]).sum()
     np.testing.assert_allclose(scores, expected.mean(axis=1), rtol=1e-4)
 

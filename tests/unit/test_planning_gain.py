@@ -11,6 +11,7 @@ import onnxruntime as ort
 import pytest
 import torch
 from numpy.typing import NDArray
+from tests.helpers.imagined import imagined_states
 from tests.helpers.small_model import export_small_model
 from torch import nn
 
@@ -44,20 +45,13 @@ def literal_gain(
     beta: NDArray[np.float32],
     actions: NDArray[np.float32],
 ) -> NDArray[np.float64]:
-    """Equation 10 with the model's plain graphs: predict each imagined rollout (one transition after the
-    other, but for the GRU, which carries its latent state along), encode its transitions, compare entropies.
+    """Equation 10 with the model's plain graphs: imagine each rollout, encode its transitions, compare
+    entropies.
     """
     gains = np.zeros((len(actions), len(beta)))
     for k, sequence in enumerate(actions):
         for s, context in enumerate(beta):
-            if model.manifest.variant == "gru":
-                means = model.predict(state[None], sequence[None], context)[0][0]
-                visited = np.concatenate([state[None], means])
-            else:
-                visited = state[None]
-                for action in sequence:
-                    following = model.predict_one(visited[-1:], action[None], context)[0]
-                    visited = np.concatenate([visited, following])
+            visited = imagined_states(model, state, sequence, context)
             after = model.update(belief, visited[:-1], sequence, visited[1:])
             gains[k, s] = gaussian_entropy(belief.std) - gaussian_entropy(after.std)
     return gains.mean(axis=1)

@@ -83,7 +83,8 @@ class ExpectedInformationGain:
     """EIG(u | x_0, T_0) (equation 10): expected drop of the belief's entropy over imagined rollouts.
 
     The expectation over q(beta | T_0) is the average over the context samples; states are the predicted
-    means, as in the paper.
+    means, as in the paper; of a residual model each is predicted from the one before alone, without the
+    memory of a long rollout.
     """
 
     def __init__(

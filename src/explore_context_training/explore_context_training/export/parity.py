@@ -82,9 +82,15 @@ def parity_errors(model: ContextModel, folder: Path) -> dict[str, float]:
 
 def _imagined(model: ContextModel, state: Tensor, beta: Tensor, actions: Tensor) -> Tensor:
     """Predicted means (K, S, H, X) of every candidate under every context sample, nothing shared."""
-    samples = len(beta)
-    rows = actions.repeat_interleave(samples, dim=0)
-    means = model.predict(state.expand(len(rows), -1), rows, beta.repeat(len(actions), 1))
+    network, samples = model.transition, len(beta)
+    rows = model.normalise_action(actions.repeat_interleave(samples, dim=0))
+    code = network.encode_context(beta.repeat(len(actions), 1))
+    z = network.start(model.normalise_state(state.expand(len(rows), -1)))
+    latents = []
+    for action in rows.unbind(1):
+        z = network.step(network.renewed(z), network.encode_actions(action), code)
+        latents.append(z)
+    means = model.to_raw(network.decode_mean(torch.stack(latents, dim=1)))
     return means.unflatten(0, (len(actions), samples))
 
 
@@ -94,18 +100,13 @@ def _literal_gain(
     """Equation 10 written down: predict, encode all transitions, pool, decode, difference of entropies;
     (K,).
     """
+    means = _imagined(model, state, beta, actions)
+    states = torch.cat([state.expand(*means.shape[:2], 1, -1), means], dim=2)
+    embedded = model.embed(
+        states[:, :, :-1], actions[:, None].expand(-1, len(beta), -1, -1), states[:, :, 1:]
+    )
+    after = model.belief(torch.maximum(embedded.amax(dim=2), pooled))[1]
     before = model.belief(pooled[None])[1]
-    samples = len(beta)
-    rows, context = actions.repeat_interleave(samples, dim=0), beta.repeat(len(actions), 1)
-    x = state.expand(len(rows), -1)
-    z, code = model.transition.start(model.normalise_state(x)), model.transition.encode_context(context)
-    for action in rows.unbind(1):
-        u = model.transition.encode_actions(model.normalise_action(action))
-        z = model.transition.step(model.transition.renewed(z), u, code)
-        following = model.to_raw(model.transition.decode_mean(z))
-        pooled = torch.maximum(pooled, model.embed(x, action, following))
-        x = following
-    after = model.belief(pooled)[1].unflatten(0, (-1, samples))
     return before.log().sum() - after.log().sum(-1).mean(-1)
 
 

@@ -84,7 +84,7 @@ def imagine_graph(model: ContextModel) -> onnx.ModelProto:
     z_in = body.input("z", ["n", imagined.latent])
     codes, _ = loop.scanned_inputs(body)
     z = imagined.step(body, z_in, codes, loop.scaled)
-    body.output(z, "z_next", ["n", imagined.latent])
+    body.output(imagined.renewed(body, z), "z_next", ["n", imagined.latent])
     body.output(imagined.predicted(body, z), "predicted", ["n", model.states])
     predicted = g.scan(body, [loop.start], loop.scanned, outputs=1, axis=0)[1]
 

@@ -262,8 +262,8 @@ class ResidualTransitionModel(TransitionModel):
 
     def renewed(self, z: Tensor) -> Tensor:
         """Without the memory: knowing how uncertain a long rollout is, the network predicts averages of what
-        may happen, and two averages in a row are no transition that any system makes. The encoder would
-        read more from them than a real one tells.
+        may happen, and two averages in a row are no transition that any system makes. An encoder reads more
+        from them than a real one tells, and a controller balances an average.
         """
         return self.start(self.decode_mean(z))
 
