@@ -47,8 +47,9 @@ def test_the_table_shows_paired_differences(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_promises_are_compared_with_what_came_within_their_horizon() -> None:
-    beliefs = tuple(Belief(np.zeros(1), np.full(1, std), np.zeros(1), 0) for std in (4.0, 2.0, 1.0))
-    plans = tuple(Plan(np.zeros((steps, 1)), 1.0 + steps, 1, 0.0, True) for steps in (2, 1))
+    nothing = np.zeros(1, np.float32)
+    beliefs = tuple(Belief(nothing, np.full(1, std, np.float32), nothing) for std in (4.0, 2.0, 1.0))
+    plans = tuple(Plan(np.zeros((steps, 1), np.float32), 1.0 + steps, 1, 0.0, True) for steps in (2, 1))
     none = np.empty(0)
     run = SimulatedCalibration(none, none, none, beliefs, plans, none)
     promised, came = promises(run)

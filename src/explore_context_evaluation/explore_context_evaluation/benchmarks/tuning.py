@@ -2,9 +2,10 @@
 
 The way of one calibration is a matter of luck: on the same car two runs differ by a nat. So settings are
 compared on the same systems, with the standard error of the mean difference beside it; a difference within
-two of them is none. Beside it stands what plans promise (their expected gain) and what really comes within
-their horizon: a search that knows how to please its objective promises more than comes. The systems are neither those of ``bench planning`` nor of the evaluation. No plan has a
-deadline, so that a result does not depend on the machine.
+two of them is none. The systems are neither those of ``bench planning`` nor of the evaluation. No plan has a
+deadline, so that a result does not depend on the machine. Beside it stands what plans promise (their expected
+gain) and what really comes within their horizon: where more is promised than comes, the search has found how
+to please its objective.
 """
 
 from __future__ import annotations

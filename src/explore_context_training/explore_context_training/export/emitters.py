@@ -176,12 +176,18 @@ def emit_context_factors(g: GraphBuilder, network: ResidualTransitionModel, beta
 
 
 def emit_change(
-    g: GraphBuilder, network: ResidualTransitionModel, hidden: str, unit: Weights | float = 1.0
+    g: GraphBuilder,
+    network: ResidualTransitionModel,
+    hidden: str,
+    unit: Weights | float = 1.0,
+    width: int | None = None,
 ) -> str:
-    """step_scale * last layer, in units of ``unit`` (latent,), all folded into one product."""
+    """step_scale * last layer, in units of ``unit`` (latent,), all folded into one product; of its outputs
+    the first ``width``.
+    """
     scale = to_numpy(network.step_scale) / np.float32(unit)
     weight, bias = linear_weights(network.body[-1])
-    return emit_linear(g, hidden, scale[:, None] * weight, scale * bias)
+    return emit_linear(g, hidden, (scale[:, None] * weight)[:width], (scale * bias)[:width])
 
 
 class ResidualEmitter(TransitionEmitter):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Imagination(ABC):
 
     parts: tuple[int, ...]
     factors: int = 0  # width of the context factors
-    latent: int
+    latent: int  # width of what is carried from transition to transition
     # normalised state = scale * predicted + offset, both (X,)
     scale: Weights
     offset: Weights
@@ -65,25 +66,25 @@ class Imagination(ABC):
 
     @abstractmethod
     def step(self, g: GraphBuilder, z: str, codes: list[str], scaled: Scaling) -> str:
-        """Next latent state from sums of action and context codes; ``scaled`` applies the context factors."""
+        """What of the next latent state is carried on, from sums of action and context codes; ``scaled``
+        applies the context factors."""
 
     @abstractmethod
     def predicted(self, g: GraphBuilder, z: str) -> str:
         """Predicted mean (n, X) in the planner's coordinates."""
 
-    def renewed(self, g: GraphBuilder, z: str) -> str:
-        """``TransitionModel.renewed`` in the planner's coordinates."""
-        return z
-
 
 class ResidualImagination(Imagination):
     """z~ = (z - middle) / half range: all bounds become -1 and 1, one vectorised ``Clip`` instead of two
     row-wise comparisons.
+
+    A transition begins without the memory (``TransitionModel.renewed``): it is there between substeps only,
+    and from transition to transition just the state is carried.
     """
 
     def __init__(self, model: ContextModel, network: ResidualTransitionModel) -> None:
         self._model, self._network = model, network
-        self.latent = network.latent
+        self.latent = model.states
         self.parts, self.factors = network.code_widths[:1], sum(network.code_widths[1:])
         states = model.states
         low, high = to_numpy(network.low), to_numpy(network.high)
@@ -96,8 +97,7 @@ class ResidualImagination(Imagination):
     def start(self, g: GraphBuilder, state: str) -> str:
         normalised = emit_normalised_state(g, self._model, state)
         centred = g.op("Sub", normalised, g.constant(self.offset))
-        scaled = g.op("Mul", centred, g.constant(1.0 / self.scale))
-        return g.op("Pad", scaled, g.integers(0, 0, 0, self.latent - self._model.states))
+        return g.op("Mul", centred, g.constant(1.0 / self.scale))
 
     def action_codes(self, g: GraphBuilder, action: str) -> list[str]:
         return [emit_mlp(g, self._network.action_encoder, action)]
@@ -111,39 +111,47 @@ class ResidualImagination(Imagination):
         return None if self._network.context_factors is None else emit_context_factors(g, self._network, beta)
 
     def step(self, g: GraphBuilder, z: str, codes: list[str], scaled: Scaling) -> str:
-        for _ in range(self._network.substeps):
-            z = self._substep(g, z, codes[0], scaled)
+        inner = [self._network.latent] * (self._network.substeps - 1)
+        for before, after in pairwise([self.latent, *inner, self.latent]):
+            z = self._substep(g, z, codes[0], scaled, before, after)
         return z
 
-    def _substep(self, g: GraphBuilder, z: str, code: str, scaled: Scaling) -> str:
+    def _substep(
+        self, g: GraphBuilder, z: str, code: str, scaled: Scaling, before: int, after: int
+    ) -> str:
+        """z (n, before) -> (n, after): all of the latent state, or its first part, the state."""
         network = self._network
-        weight, _ = linear_weights(network.input)
-        hidden = g.op("Relu", g.op("Gemm", z, g.constant((weight * self._half).T, "weight"), code))
+        weight = (linear_weights(network.input)[0] * self._half).T[:before]
+        hidden = g.op("Relu", g.op("Gemm", z, g.constant(weight, "weight"), code))
         hidden = scaled(g, emit_mlp(g, network.body[:-1], hidden))
-        following = g.op("Add", z, emit_change(g, network, hidden, self._half))
+        if after > before:
+            z = g.op("Pad", z, g.integers(0, 0, 0, after - before))
+        elif after < before:
+            z = self._state(g, z)
+        following = g.op("Add", z, emit_change(g, network, hidden, self._half, after))
         bounded = self._bounded(g, following)
-        return bounded if network.contact is None else self._after_contact(g, following, bounded)
+        return bounded if network.contact is None else self._after_contact(g, following, bounded, after)
 
     def _bounded(self, g: GraphBuilder, z: str) -> str:
         return g.op("Clip", z, g.constant(-1.0), g.constant(1.0))
 
-    def _after_contact(self, g: GraphBuilder, z: str, bounded: str) -> str:
+    def _after_contact(self, g: GraphBuilder, z: str, bounded: str, width: int) -> str:
         """``ContactReset``, b (1 - f) + t; here b~ - (b~ + middle / half) f + t / half."""
         assert self._network.contact is not None
-        fraction, target = (to_numpy(weights).T for weights in self._network.contact.weights())
+        fraction, target = (to_numpy(w).T[:width, :width] for w in self._network.contact.weights())
+        middle, half = self._middle[:width], self._half[:width]
         hit = g.op("Abs", g.op("Sign", g.op("Sub", z, bounded)))
         lost = g.op("Min", emit_linear(g, hit, fraction), g.constant([1.0]))
-        absolute = g.op("Add", bounded, g.constant(self._middle / self._half))
+        absolute = g.op("Add", bounded, g.constant(middle / half))
         kept = g.op("Sub", bounded, g.op("Mul", absolute, lost))
-        moved = emit_linear(g, hit, target / self._half[:, None])
+        moved = emit_linear(g, hit, target / half[:, None])
         return self._bounded(g, g.op("Add", kept, moved))
 
     def predicted(self, g: GraphBuilder, z: str) -> str:
-        return g.op("Slice", z, g.integers(0), g.integers(self._model.states), g.integers(1))
+        return z
 
-    def renewed(self, g: GraphBuilder, z: str) -> str:
-        kept = np.arange(self.latent) < self._model.states
-        return g.op("Mul", z, g.constant(kept.astype(np.float32), "kept"))
+    def _state(self, g: GraphBuilder, z: str) -> str:
+        return g.op("Slice", z, g.integers(0), g.integers(self._model.states), g.integers(1))
 
 
 class GruImagination(Imagination):

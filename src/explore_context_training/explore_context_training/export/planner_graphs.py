@@ -57,7 +57,7 @@ def gain_graph(model: ContextModel) -> onnx.ModelProto:
     increase = body.op(
         "Relu", body.op("Gemm", hidden, body.constant(_last_weight(model).T, "weight"), shifted_in)
     )
-    body.output(imagined.renewed(body, z), "z_next", ["n", imagined.latent])
+    body.output(z, "z_next", ["n", imagined.latent])
     body.output(x, "x_next", ["n", model.states])
     body.output(body.op("Sub", shifted_in, increase), "shifted_next", ["n", width])
     start = [
@@ -84,7 +84,7 @@ def imagine_graph(model: ContextModel) -> onnx.ModelProto:
     z_in = body.input("z", ["n", imagined.latent])
     codes, _ = loop.scanned_inputs(body)
     z = imagined.step(body, z_in, codes, loop.scaled)
-    body.output(imagined.renewed(body, z), "z_next", ["n", imagined.latent])
+    body.output(z, "z_next", ["n", imagined.latent])
     body.output(imagined.predicted(body, z), "predicted", ["n", model.states])
     predicted = g.scan(body, [loop.start], loop.scanned, outputs=1, axis=0)[1]
 
