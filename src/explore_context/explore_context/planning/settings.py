@@ -58,8 +58,8 @@ class RealtimePlannerSettings:
     finalists, finalist_samples:  the best candidates are compared under more context samples (0: not).
     ways, way_samples:  ways to act (``ways.py``) that are imagined after each first action at a bound, and
         for how many of these samples (0: none).
-    way_weight:  the gain of the best way counts so often against that of the best sequence. Above 1, because
-        torques of ways are coarse and each will be planned more finely when its step has come.
+    way_weight:  the gain of the best way counts so often against that of the best sequence: above 1, they
+        are preferred although their torques are coarse, below 1 only a large advantage counts.
     """
 
     iterations: int = 8
@@ -83,7 +83,7 @@ class RealtimePlannerSettings:
     finalist_samples: int = 32
     ways: int = 20
     way_samples: int = 16
-    way_weight: float = 1.1
+    way_weight: float = 1.0
 
     def __post_init__(self) -> None:
         _check_positive(
