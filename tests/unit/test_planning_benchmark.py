@@ -81,8 +81,8 @@ def test_speed_is_measured_with_the_models_network_and_the_papers(model: Context
 
 def test_flops_are_those_of_the_loops_products(tmp_path: Path) -> None:
     model = export_small_model(tmp_path / "pendulum", "residual")
-    # z (7) -> 24 -> 24 -> 7; two selections 7 -> 35; 35 -> 20 -> 20 -> 16
-    products = 7 * 24 + 24 * 24 + 24 * 7 + 2 * 7 * 35 + 35 * 20 + 20 * 20 + 20 * 16
+    # x (3) -> 24 -> 24 -> 3; two selections 7 -> 35; 35 -> 20 -> 20 -> 16
+    products = 3 * 24 + 24 * 24 + 24 * 3 + 2 * 7 * 35 + 35 * 20 + 20 * 20 + 20 * 16
     assert loop_flops(model.folder / "gain.onnx") == 2 * products
 
 
