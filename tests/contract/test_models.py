@@ -89,7 +89,7 @@ def test_imagined_rollouts_are_made_of_transitions(model: ContextModel) -> None:
     feeds = {"state": state[None], "beta": beta, "actions": actions}
     means = model.session("imagine").run(None, feeds)[0]
     expected = [[imagined_states(model, state, u, b)[1:] for b in beta] for u in actions]
-    np.testing.assert_allclose(means, expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(means, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_prediction_is_what_the_manifest_says(model: ContextModel) -> None:
