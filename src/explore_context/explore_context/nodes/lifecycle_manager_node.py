@@ -189,20 +189,16 @@ class LifecycleManagerNode(Node):
     async def _wait_for_spectators(self) -> None:
         """Discovery may take seconds, and a recording without its first transitions is not the run. A
         spectator that fails is no reason not to calibrate."""
-        if not self._settings.spectators:
-            return
         self._doing = "waiting for spectators"
-        silent = set(self._settings.spectators)
-        for name in self._settings.spectators:
-            self.create_subscription(
-                Bool, f"{name}/ready", lambda _, name=name: silent.discard(name), qos.LATCHED
-            )
+        silent = {f"{name}/ready" for name in self._settings.spectators}
+        for topic in tuple(silent):
+            self.create_subscription(Bool, topic, lambda _, topic=topic: silent.discard(topic), qos.LATCHED)
         try:
             await self._until(lambda: not silent, _SPECTATORS, "all spectators")
         except ManagerError:
-            names = ", ".join(f"{name}/ready" for name in sorted(silent))
             self.get_logger().warning(
-                f"waited {_SPECTATORS:g} s for {names} in vain; the beginning of the run may be missed there"
+                f"waited {_SPECTATORS:g} s for {', '.join(sorted(silent))} in vain; "
+                "the beginning of the run may be missed there"
             )
 
     async def _send_goal(self) -> Calibrate.Result:
